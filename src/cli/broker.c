@@ -141,9 +141,9 @@ static bool broker_allows_input(const struct tv_settings *settings, const char *
         named = named || (others[i] && strcmp(path, others[i]) == 0);
     for (size_t i = 0; i < settings->files.count && !named; i++)
         named = broker_is_of_file(path, settings->files.items[i]);
-    for (size_t i = 0; i < settings->input.symbols.count && !named; i++)
-        named = tv_symbols_path(settings->input.symbols.items[i], symbols, sizeof symbols) &&
-                strcmp(path, symbols) == 0;
+    const char *word;
+    for (size_t i = 0; !named && (word = tv_symbols_word(settings, i)); i++)
+        named = tv_symbols_path(word, symbols, sizeof symbols) && strcmp(path, symbols) == 0;
     return named;
 }
 

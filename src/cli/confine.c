@@ -34,6 +34,7 @@
 #include "base/memory.h"
 #include "base/swap.h"
 #include "cli/broker.h"
+#include "cli/input/symbols.h"
 #include "cli/options.h"
 #include "cli/output/message.h"
 #include "engine/sandbox.h"
@@ -388,7 +389,7 @@ static void confine_lock_in(void)
     /* Libraries open some files by name at their first use: trigger that now. */
     tzset();
     tv_unpack_prepare();
-    if (confined.options.settings->input.symbols.count > 0)
+    if (tv_symbols_word(confined.options.settings, 0))
         tv_demangler_prepare();
     tv_file_set_access(&access);
     unsigned uses = confined.options.address ? TV_SANDBOX_SERVES : 0;

@@ -79,6 +79,8 @@ void tv_settings_release(struct tv_settings *settings)
     tv_free(settings->compare.base.items);
     tv_free(settings->compare.new.items);
     tv_free(settings->compare.history.items);
+    tv_free(settings->compare.base_symbols.items);
+    tv_free(settings->compare.new_symbols.items);
     tv_free(settings->compare.fail_if.items);
     tv_free(settings->compare.reports.items);
     tv_free(settings->compare.in_folders.items);

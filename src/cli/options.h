@@ -81,6 +81,7 @@ struct tv_compare_settings {
     struct tv_words base, new, history; /* files; folders and patterns are expanded */
     const char *baseline_dir, *rules, *rename, *alpha;
     const char *base_mapping, *new_mapping, *base_range, *new_range;
+    struct tv_words base_symbols, new_symbols; /* in front of those of --symbols */
     struct tv_words fail_if, reports;
     unsigned by, figure, names, scale, width; /* their places among the choices */
     uint64_t min_share, plan;

@@ -88,6 +88,16 @@ static bool compare_has_picture(const struct tv_settings *settings)
            compare_has_format(settings, TV_COMPARE_HTML);
 }
 
+/* Let the files of --symbols name the addresses that those of a side do not know.  The page reads
+ * both sides alike, with the files of --symbols alone. */
+static void compare_add_symbols(struct tv_settings *settings)
+{
+    if (settings->compare.open)
+        return;
+    compare_append_words(&settings->compare.base_symbols, &settings->input.symbols);
+    compare_append_words(&settings->compare.new_symbols, &settings->input.symbols);
+}
+
 /* Give the second of two files its --range, and turn them into groups of one run each where only
  * groups can be shown. */
 static void compare_pair(struct tv_settings *settings)
@@ -104,6 +114,7 @@ static void compare_pair(struct tv_settings *settings)
 enum tv_status tv_compare_prepare(struct tv_settings *settings, struct tv_error *err)
 {
     struct tv_compare_settings *compare = &settings->compare;
+    compare_add_symbols(settings);
     if (!tv_compare_has_groups(settings) && settings->files.count == 2)
         compare_pair(settings);
     if (!tv_compare_has_groups(settings)) {

@@ -24,6 +24,8 @@ static const char *compare_find_unshown(const struct tv_settings *settings)
         {compare->baseline_dir != NULL, "--baseline-dir"},
         {compare->rename != NULL, "--rename"},
         {compare->base_mapping || compare->new_mapping, "--base-mapping and --new-mapping"},
+        {compare->base_symbols.count + compare->new_symbols.count > 0,
+         "--base-symbols and --new-symbols"},
         {compare->base_range || compare->new_range || settings->select.ranges.count > 0, "ranges"},
         {compare->figure > TV_FIGURE_MEAN, "percentiles"},
         {compare->names != 0, "--names"},

@@ -53,6 +53,7 @@ struct tv_settings tv_compare_run_settings(const struct tv_settings *settings,
     const char *mapping = side == TV_RUN_NEW ? compare->new_mapping : compare->base_mapping;
     const char *range = side == TV_RUN_NEW ? compare->new_range : compare->base_range;
     own.files = (struct tv_words){(const char **)(uintptr_t)file, 1, 1};
+    own.input.symbols = side == TV_RUN_NEW ? compare->new_symbols : compare->base_symbols;
     own.input.mapping = mapping ? mapping : settings->input.mapping;
     own.select.range = range                               ? range
                        : settings->select.ranges.count > 0 ? settings->select.ranges.items[0]

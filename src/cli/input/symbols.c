@@ -253,6 +253,18 @@ enum tv_status tv_symbols_open(const struct tv_words *words, struct tv_namer **n
     return status;
 }
 
+const char *tv_symbols_word(const struct tv_settings *settings, size_t number)
+{
+    const struct tv_words *const lists[] = {
+        &settings->input.symbols, &settings->compare.base_symbols, &settings->compare.new_symbols};
+    for (size_t i = 0; i < TV_COUNT(lists); i++) {
+        if (number < lists[i]->count)
+            return lists[i]->items[number];
+        number -= lists[i]->count;
+    }
+    return NULL;
+}
+
 /* ---- --mapping ---- */
 
 /* Replace the obfuscated names of a frame by the original ones, if the mapping has them. */

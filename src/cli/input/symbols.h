@@ -20,6 +20,10 @@ enum tv_status tv_symbols_open(const struct tv_words *words, struct tv_namer **n
  * bytes. */
 bool tv_symbols_path(const char *word, char *path, size_t size);
 
+/* Return a word of --symbols, --base-symbols or --new-symbols by its number among all of them; NULL
+ * after the last. */
+const char *tv_symbols_word(const struct tv_settings *settings, size_t number);
+
 /* A sink in front of another one that gives frames their original names before the first event. */
 struct tv_naming_sink {
     struct tv_sink sink;

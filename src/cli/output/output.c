@@ -337,8 +337,9 @@ enum tv_status tv_output_check(const char *path, const struct tv_settings *setti
         input = input || (maps[i] && output_is_same_file(&output, maps[i]));
     for (size_t i = 0; i < settings->files.count && !input; i++)
         input = output_is_trace(&output, settings->files.items[i]);
-    for (size_t i = 0; i < settings->input.symbols.count && !input; i++)
-        input = output_is_symbol_file(&output, settings->input.symbols.items[i]);
+    const char *word;
+    for (size_t i = 0; !input && (word = tv_symbols_word(settings, i)); i++)
+        input = output_is_symbol_file(&output, word);
     if (input)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--output: '%s' is also an input: choose another file", path);
