@@ -222,7 +222,7 @@ static enum tv_status symbols_open_word(const char *word, struct tv_elf **elf, c
     char path[4096];
     if (!symbols_split_word(word, path, sizeof path, &base))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "--symbols: expected ELF or ELF@BASE, found '%.100s'", word);
+                       "symbols: expected ELF or ELF@BASE, found '%.100s'", word);
     enum tv_status status = tv_elf_read(path, base, elf, err);
     struct tv_bytes file = tv_bytes_base_name(tv_bytes_of(path));
     *name = status == TV_OK ? symbols_copy_text(file.data, file.length) : NULL;

@@ -664,9 +664,9 @@ static void pf_take_cpu_info(struct tv_pf_reading *reading, struct tv_bytes byte
         char name[24], text[200];
         size_t length = cpus[i].processor.length < 120 ? cpus[i].processor.length : 120;
         snprintf(name, sizeof name, "cpu %" PRIu32, i);
-        int used =
-            snprintf(text, sizeof text, "%.*s, cluster %" PRIu32, (int)length,
-                     length > 0 ? (const char *)cpus[i].processor.data : "", cpus[i].cluster);
+        int used = snprintf(text, sizeof text, "%.*s%scluster %" PRIu32, (int)length,
+                            length > 0 ? (const char *)cpus[i].processor.data : "",
+                            length > 0 ? ", " : "", cpus[i].cluster);
         if (cpus[i].capacity > 0)
             used += snprintf(text + used, sizeof text - (size_t)used, ", capacity %" PRIu64,
                              cpus[i].capacity);
