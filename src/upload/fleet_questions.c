@@ -224,7 +224,7 @@ static void fleet_write_question(const struct fleet_arguments *arguments, struct
  * out, or a failure; 2 a wrong question; 3 a rule that fired. */
 static void fleet_refuse_question(const struct tv_fleet_result *result, struct tv_answer *answer)
 {
-    static const char prefix[] = "traceview fleet: ";
+    static const char *const prefixes[] = {"traceview fleet: ", "traceview: "};
     char message_copy[sizeof result->message];
     snprintf(message_copy, sizeof message_copy, "%s", result->message);
     const char *message = message_copy;
@@ -232,8 +232,9 @@ static void fleet_refuse_question(const struct tv_fleet_result *result, struct t
     if (hint)
         *hint = '\0'; /* it is for the command line */
     answer->body.length = 0;
-    if (strncmp(message, prefix, sizeof prefix - 1) == 0)
-        message += sizeof prefix - 1;
+    for (size_t i = 0; i < TV_COUNT(prefixes); i++)
+        if (strncmp(message, prefixes[i], strlen(prefixes[i])) == 0)
+            message += strlen(prefixes[i]);
     if (result->end == TV_FLEET_TOO_LARGE)
         tv_upload_refuse(answer, TV_HTTP_TOO_LARGE,
                          "the answer is too large; ask `traceview fleet` on the server");
