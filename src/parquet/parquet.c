@@ -76,7 +76,7 @@ struct parquet_column {
     bool ranged;    /* `least` and `most` are known */
     int64_t least, most;
 
-    /* Its pages, when the row group is ended. */
+    /* Pages of the column, when the row group is ended. */
     int encoding;
     struct tv_parquet_dictionary dictionary; /* with RLE_DICTIONARY */
     struct tv_out levels, differences;       /* the latter with DELTA */

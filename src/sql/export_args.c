@@ -9,7 +9,7 @@
  *              7  args.a[0]     args.a     1
  *              7  args.a[1].b   args.a.b   true
  *
- * The same table exists for queries as a view over DuckDB's JSON functions
+ * Queries have this table as a view over DuckDB's JSON functions
  * (prelude.c); a test compares both.  So numbers are those of DuckDB: integers
  * of 64 bits, with a sign or without; all others are doubles.
  *

@@ -8,7 +8,7 @@
  *            <--kill the group after `seconds`, or when `stop` is set
  *
  * The child gets no descriptor of the server: all of them are close-on-exec.
- * It has the signals of a program that a shell starts.  Its group has its own
+ * The child has the signals of a program that a shell starts.  Its group has its own
  * children too, so that killing it leaves nothing behind.
  */
 #define _GNU_SOURCE /* pipe2, environ, posix_spawn_file_actions_addchdir_np */

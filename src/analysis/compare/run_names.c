@@ -95,7 +95,7 @@ void tv_run_names_normal(struct tv_out *out, struct tv_bytes name, enum tv_names
 /* With more names on a side, most of them called at most once a run, grouping is suggested. */
 #define MIN_MANY_NAMES 1000u
 
-/* It is also suggested with so many rows of one side only, if these are most of the rows. */
+/* Rows of one side only from which on names are suggested to be grouped, if most rows are such. */
 #define MIN_LONE_NAMES 20u
 
 /* Count the names of a side, and those that are called at most once in each of its runs. */

@@ -40,7 +40,7 @@ static int64_t fleet_now_us(void)
 
 /* ---- Reading traces ---- */
 
-/* How traces are added. */
+/* Options and state of reading traces for a fleet. */
 struct fleet_reading {
     const struct tv_settings *settings;
     const struct tv_map *known;     /* traces of the fleet; NULL: there is none */
@@ -51,7 +51,7 @@ struct fleet_reading {
     bool shows;        /* each trace shows its progress */
 };
 
-/* What came of a FILE. */
+/* Outcome of reading one FILE. */
 struct fleet_result {
     struct tv_fleet_batch *rows; /* of its trace; NULL: it failed, or the fleet has the trace */
     struct tv_error reason;      /* why it failed; else its status is TV_OK */
@@ -141,7 +141,7 @@ static void fleet_tell_unlabelled(const struct fleet_reading *reading)
                    reading->settings->fleet.labels_from);
 }
 
-/* What tv_fleet_write_files writes of a new batch. */
+/* Write one table of a new batch, for tv_fleet_write_files. */
 static enum tv_status fleet_put_table(void *context, enum tv_fleet_table table, struct tv_out *out,
                                       struct tv_error *err)
 {
@@ -202,7 +202,7 @@ struct fleet_team {
     bool gathers;                           /* one of the threads does */
     enum tv_status status;
     struct tv_error *err;
-    /* Of the thread that gathers, without the lock. */
+    /* Members of the thread that gathers, which needs no lock for them. */
     struct tv_fleet_batch *batch;
     struct fleet_added added;
     struct tv_progress progress;

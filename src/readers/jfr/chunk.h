@@ -231,7 +231,7 @@ struct tv_jfr_constant {
     uint64_t met : 1;     /* a thread of which the scan met an event */
 };
 
-/* What leads to a constant, until the pools are complete. */
+/* Key of a constant, which leads to its value until the pools are complete. */
 struct tv_jfr_constant_key {
     uint64_t key;
     uint32_t type;

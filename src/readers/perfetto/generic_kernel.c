@@ -147,7 +147,7 @@ bool tv_pf_take_generic_kernel(struct tv_pf_reading *reading, const struct tv_ft
 
 /* ---- Switches, once all states are known ---- */
 
-/* What runs where, while the states are replayed. */
+/* Tasks and the processors they run on, while the states are replayed. */
 struct pf_generic_replay {
     struct tv_pf_reading *reading;
     uint32_t *cpu_of;   /* by task: the processor it runs on; TV_NONE: none */

@@ -7,7 +7,7 @@
  *                '-> changes ---------'       |--> relations   --> api/relations    callers
  *                                             '--> tree lines  --> api/tree         opened lines
  *
- * The same three questions exist about samples (sample_...).  A tree of samples
+ * Samples have the same three questions (sample_...).  A tree of samples
  * is counted for each question, not cached: it is a pass over the table of
  * samples.  Its measure (samples, weight or time) takes the place of wall
  * times, so its answers have one clock.

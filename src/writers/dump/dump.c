@@ -256,7 +256,7 @@ static void dump_sink_take(struct tv_sink *sink, unsigned pass, unsigned part,
         dump_write_event(dump, &batch->events[i]);
 }
 
-/* There is one chunk, so nothing is stitched. */
+/* Stitch nothing: dump reads one chunk. */
 static enum tv_stitch_result dump_sink_stitch(struct tv_sink *sink, unsigned pass)
 {
     (void)sink;

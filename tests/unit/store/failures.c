@@ -25,7 +25,7 @@
 #define CALLS_APART 1
 #endif
 
-/* What the store confirmed. */
+/* Answers that the store has confirmed. */
 struct confirmed {
     struct tv_store_id kept;    /* "": no trace */
     struct tv_store_id deleted; /* "": no trace was deleted */

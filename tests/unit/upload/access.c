@@ -213,7 +213,7 @@ static void guessed_passwords_are_limited(void **state)
     tv_access_free(access);
 }
 
-/* Who has an IPv6 /48 has 65,536 networks, each a client of its own. */
+/* The owner of an IPv6 /48 has 65,536 networks, each a client of its own. */
 static void many_networks_of_one_site_are_limited(void **state)
 {
     (void)state;
