@@ -55,6 +55,7 @@ struct fleet_reading {
 struct fleet_result {
     struct tv_fleet_batch *rows; /* of its trace; NULL: it failed, or the fleet has the trace */
     struct tv_error reason;      /* why it failed; else its status is TV_OK */
+    struct tv_out messages;      /* told while it was read */
     uint64_t left_out;           /* slices of its trace without a row */
     bool is_labelled;            /* the table of labels has it */
     bool done;
@@ -110,12 +111,23 @@ static void fleet_read(const struct fleet_reading *reading, const char *file,
     struct tv_words labels = {.items = NULL};
     const struct tv_words *given = &reading->settings->fleet.labels;
     *result = (struct fleet_result){.rows = NULL};
+    tv_out_init_memory(&result->messages);
     result->is_labelled = tv_fleet_labels_find(&reading->table, file, &labels);
     for (size_t i = 0; i < given->count; i++)
         tv_words_add(&labels, given->items[i]);
+    tv_message_collect(&result->messages);
     result->reason.status = fleet_read_labelled(reading, file, &labels, result, &result->reason);
+    tv_message_collect(NULL);
     result->done = true;
     tv_free(labels.items);
+}
+
+/* Free the rows and the messages of a FILE. */
+static void fleet_release_result(struct fleet_result *result)
+{
+    tv_fleet_batch_free(result->rows);
+    tv_out_release(&result->messages);
+    result->rows = NULL;
 }
 
 /* Add the rows of a FILE to a batch, unless it has the trace. */
@@ -123,12 +135,12 @@ static void fleet_take_result(struct fleet_reading *reading, const char *file,
                               struct fleet_result *result, struct tv_fleet_batch *batch)
 {
     reading->unlabelled += !result->is_labelled;
+    tv_message_print(&result->messages);
     if (result->rows && tv_fleet_batch_append(batch, result->rows) && result->left_out > 0)
         tv_message("traceview: %s: %" PRIu64
                    " slices that match --names have no row: %u are the most for a trace",
                    file, result->left_out, TV_FLEET_MAX_SLICES);
-    tv_fleet_batch_free(result->rows);
-    result->rows = NULL;
+    fleet_release_result(result);
 }
 
 /* Tell how many traces have no row in the table of labels. */
@@ -223,11 +235,11 @@ static enum tv_status fleet_gather(struct fleet_team *team, size_t file)
 {
     struct fleet_result *result = &team->results[file % MAX_AHEAD];
     team->added.read++;
+    fleet_take_result(team->reading, team->files[file], result, team->batch);
     if (result->reason.status != TV_OK) {
         tv_command_failed(team->command, &result->reason);
         team->added.failed++;
     }
-    fleet_take_result(team->reading, team->files[file], result, team->batch);
     atomic_store(&team->progress.bytes, file + 1);
     return tv_fleet_batch_is_full(team->batch) ? fleet_end_batch(team) : TV_OK;
 }
@@ -297,7 +309,7 @@ static void fleet_run_team(struct fleet_team *team)
     pthread_mutex_destroy(&team->lock);
     tv_meter_stop(meter);
     for (size_t i = 0; i < MAX_AHEAD; i++) /* after an error */
-        tv_fleet_batch_free(team->results[i].rows);
+        fleet_release_result(&team->results[i]);
 }
 
 /* Read all FILEs, and write a batch whenever there is enough.  A trace that cannot be read is told,
