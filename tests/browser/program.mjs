@@ -39,16 +39,27 @@ export function json(...command) {
  * A port that the kernel chooses.  The program itself takes the lowest that is free from 27180 on:
  * when one ends, that of another test has its port a moment later, and answers its page.
  */
-export function freePort() {
+function freePort() {
   const server = createServer().listen(0);
   const { port } = server.address();
   server.close();
   return String(port);
 }
 
-/** Starts a server, which the signal ends; `ended` is its exit code. */
-function start(words, signal, variables = {}) {
-  const child = spawn(program(), words, {
+/** Starts a server on some port, which the signal ends; `ended` is its exit code. */
+async function start(words, signal, variables = {}) {
+  for (;;) {
+    try {
+      return await startOn(freePort(), words, signal, variables);
+    } catch (error) {
+      // Another program was faster.
+      if (!/Address already in use/.test(error.message)) throw error;
+    }
+  }
+}
+
+function startOn(port, words, signal, variables) {
+  const child = spawn(program(), [...words, '--port', port], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, XDG_CACHE_HOME: cache, XDG_STATE_HOME: '/dev/null', ...variables },
   });
@@ -80,7 +91,7 @@ function start(words, signal, variables = {}) {
 
 /** Starts the viewer on files, with further variables, such as a folder for the recent files. */
 export function viewWith(variables, ...files) {
-  return start(['--no-browser', '-q', '--port', freePort(), ...files], 'SIGINT', variables);
+  return start(['--no-browser', '-q', ...files], 'SIGINT', variables);
 }
 
 /** Starts the viewer on files. */
@@ -88,7 +99,7 @@ export const view = (...files) => viewWith({}, ...files);
 
 /** Starts the upload server on a store, without its sample. */
 export async function serveStore(store, ...options) {
-  const words = ['serve', '--store', store, '--port', freePort(), '--no-sample', ...options];
+  const words = ['serve', '--store', store, '--no-sample', ...options];
   const server = await start(words, 'SIGTERM');
   return { ...server, address: new URL('/', server.address).href };
 }

@@ -2,15 +2,13 @@
 // The selection saved as a trace: what is downloaded has the profile that the command line prints of
 // the same selection.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { openPage, until } from './browser.mjs';
 import { after, test } from './limited.mjs';
-import { example, freePort, json, program, view } from './program.mjs';
+import { example, json, serveStore, view } from './program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'save-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -267,11 +265,9 @@ test('names can be hashed and arguments left out', async () => {
 
 /** An upload server on this machine, which needs no token. */
 async function uploadServer() {
-  const words = ['serve', '--store', join(folder, 'store'), '--port', freePort()];
-  const child = spawn(program(), words, { stdio: ['ignore', 'pipe', 'ignore'] });
-  after(() => child.kill('SIGKILL'));
-  const [line] = await once(child.stdout, 'data');
-  return String(line).trim();
+  const server = await serveStore(join(folder, 'store'));
+  after(server.stop);
+  return server.address;
 }
 
 /** Opens the dialog by the menu, with the keys alone. */
