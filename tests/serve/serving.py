@@ -5,10 +5,12 @@
         status, headers, body = server.ask("PUT", "/app.trace", data)
 """
 import base64
+import contextlib
 import http.client
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -24,10 +26,12 @@ PATIENCE = 120  # seconds; only a hanging test takes so long
 
 
 def free_port():
-    """Return a port that the kernel chooses.  Servers would take the lowest free port from 27180 on, and then a server
-    of another test could get the port of one that has just ended."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
+    """Return a port below those that the kernel gives to connections (from 32768 on), one of which could take it before
+    the server does, and below those that a server takes by itself (from 27180 on), which another test may watch."""
+    while True:
+        port = random.randrange(10000, 27000)
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 class Server:
