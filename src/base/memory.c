@@ -22,6 +22,7 @@
 
 #include "base/heap.h"
 #include "base/swap.h"
+#include "base/types.h"
 
 /* Initial capacity of a growing array. */
 #define FIRST_CAPACITY 16
@@ -116,7 +117,8 @@ void tv_free(void *memory)
 
 void tv_memory_trim(void)
 {
-#ifdef __GLIBC__
+    /* A sanitizer's heap is another, and mallinfo2 then sets glibc's up, without a lock. */
+#if defined(__GLIBC__) && !TV_IS_SANITIZED
     /* malloc_trim returns every free page, and the next small trace would fault them all in again.
      */
     if (mallinfo2().fordblks >= trimmed_from)

@@ -53,6 +53,19 @@ struct tv_bytes {
 
 #define TV_BYTES(literal) ((struct tv_bytes){(const uint8_t *)("" literal), sizeof(literal) - 1})
 
+/* Is this a build with a sanitizer, which brings a heap and wrappers of its own? */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TV_IS_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
+    __has_feature(memory_sanitizer)
+#define TV_IS_SANITIZED 1
+#endif
+#endif
+#ifndef TV_IS_SANITIZED
+#define TV_IS_SANITIZED 0
+#endif
+
 #if defined(__GNUC__) || defined(__clang__)
 #define TV_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #define TV_MUST_CHECK __attribute__((warn_unused_result))

@@ -41,18 +41,6 @@
 
 #include "base/types.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED true
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
-    __has_feature(memory_sanitizer)
-#define IS_SANITIZED true
-#endif
-#endif
-#ifndef IS_SANITIZED
-#define IS_SANITIZED false
-#endif
-
 /* Does this build write the counts of its branches when the process exits? */
 #ifdef TV_COVERAGE
 #define COUNTS_AT_END true
@@ -61,7 +49,7 @@
 #endif
 
 /* Does the run-time library of this build open files when the process exits? */
-#define WRITES_AT_END (COUNTS_AT_END || IS_SANITIZED)
+#define WRITES_AT_END (COUNTS_AT_END || TV_IS_SANITIZED)
 
 /* Enough for the spools of an archive's members and the pipes of answers. */
 #define OPEN_FILES 1024
@@ -105,7 +93,7 @@ static enum tv_status sandbox_set_limits(const struct tv_sandbox_options *option
                  sandbox_lower_limit(RLIMIT_NOFILE, OPEN_FILES, true) |
                  sandbox_lower_limit(RLIMIT_NPROC, PROCESSES, true) |
                  sandbox_lower_limit(RLIMIT_CPU, options->cpu_seconds, false);
-    if (!IS_SANITIZED)
+    if (!TV_IS_SANITIZED)
         failed |= sandbox_lower_limit(RLIMIT_DATA, options->memory_bytes, true);
     if (failed != 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "cannot set the limits: %s", strerror(errno));
@@ -213,7 +201,7 @@ unsigned tv_sandbox_available(void)
 
 void tv_sandbox_limit_memory(uint64_t bytes)
 {
-    if (!IS_SANITIZED)
+    if (!TV_IS_SANITIZED)
         (void)sandbox_lower_limit(RLIMIT_DATA, bytes, true);
 }
 
