@@ -351,6 +351,9 @@ bool tv_request_auth_check(const struct tv_request_auth *auth, struct tv_request
         answer->type = "text/plain; charset=utf-8";
         answer->allow = status == TV_HTTP_METHOD_NOT_ALLOWED ? "GET, HEAD, POST, PUT" : NULL;
         tv_out_format(&answer->body, "%u\n", (unsigned)status);
+        if (status == TV_HTTP_NOT_FOUND)
+            tv_out_text(&answer->body, "No trace is at this address. If traceview was started "
+                                       "again, open the address that it printed.\n");
         return false;
     }
     request->path = rest;

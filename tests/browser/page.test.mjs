@@ -16,6 +16,7 @@ import {
 } from './browser.mjs';
 import { test } from './limited.mjs';
 import { onPage } from './made-up.mjs';
+import { example, view, viewAgain } from './program.mjs';
 
 const heading = (page) => page.waitForSelector('.screen h1');
 
@@ -145,19 +146,31 @@ test('when the program does not answer the page stays, and continues when it ans
   await close();
 });
 
-test('when another program answers, the bar leads to its address', async () => {
-  const server = await serve(makeTrace({ busy: 0.1 }));
-  const { page, close } = await openPage(server.address);
+test('a page at rest says that its program has ended, and after a restart what to open', async () => {
+  const viewer = await view(example());
+  const { page, close } = await openPage(viewer.address);
   await ready(page);
-  server.close();
-  await page.locator('.profile .row.method').nth(2).click();
-  await page.locator('.silence').waitFor();
-  await page.route('**/api/**', (route) => route.fulfill({ status: 403, body: '{}' }));
-  await until(
-    () => page.locator('.silence').innerText(),
-    'Another traceview answers here. What is shown stays; to go on, open the address that it printed.',
-    'the bar',
-  );
+  const methods = page.locator('.profile .row.method');
+  const names = await methods.allInnerTexts();
+  await viewer.stop();
+  const bar = page.locator('.silence');
+  const later = async () => {
+    // The page asks every ten seconds, and when its tab becomes visible.
+    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+    return (await bar.count()) > 0 ? await bar.innerText() : '';
+  };
+  await until(later, (text) => text.startsWith('traceview does not answer.'), 'the bar');
+
+  const again = await viewAgain(viewer.address, example());
+  const other =
+    'Another traceview answers here. What is shown stays; to go on, open the address that it printed.';
+  await until(later, other, 'the bar');
+  assert.deepEqual(await methods.allInnerTexts(), names);
+  await page.reload();
+  assert.match(await page.locator('body').innerText(), /open the address that it printed/);
+  await page.goto(again.address);
+  await ready(page);
+  await again.stop();
   await close();
 });
 

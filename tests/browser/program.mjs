@@ -58,7 +58,7 @@ async function start(words, signal, variables = {}) {
   }
 }
 
-function startOn(port, words, signal, variables) {
+function startOn(port, words, signal, variables = {}) {
   const child = spawn(program(), [...words, '--port', port], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, XDG_CACHE_HOME: cache, XDG_STATE_HOME: '/dev/null', ...variables },
@@ -96,6 +96,10 @@ export function viewWith(variables, ...files) {
 
 /** Starts the viewer on files. */
 export const view = (...files) => viewWith({}, ...files);
+
+/** Starts the viewer at the port of one that has ended, as the user who starts it again does. */
+export const viewAgain = (address, ...files) =>
+  startOn(new URL(address).port, ['--no-browser', '-q', ...files], 'SIGINT');
 
 /** Starts the upload server on a store, without its sample. */
 export async function serveStore(store, ...options) {

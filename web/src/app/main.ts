@@ -34,6 +34,8 @@ const FIRST_POLL = 40;
 const FIRST = 1500;
 /** The interval, in ms, at which a program that does not answer is asked again. */
 const RETRY = 2000;
+/** The interval, in ms, at which a page checks that its program still answers. */
+const CHECK = 10_000;
 /** An existing page stays this long, in ms, while its replacement loads. */
 const PATIENCE = 300;
 
@@ -114,17 +116,28 @@ class App {
     document.body.append(bar.element);
     let status: LoadingStatus | null = null;
     while (!status && !this.over) {
-      await Promise.race([delay(RETRY), new Promise<void>((done) => (again = done))]);
       try {
         status = await this.engine.status();
       } catch (error) {
         // After a restart, the address has another token.
         if (error instanceof EngineError && !error.gone) bar.sayOther();
+        await Promise.race([delay(RETRY), new Promise<void>((done) => (again = done))]);
       }
     }
     bar.element.remove();
     this.silence = null;
     if (status) await this.follow(status);
+  }
+
+  /** Notice that the program has ended, even if the page has no question for it. */
+  private watchProgram(): void {
+    const check = (): void => {
+      if (!this.pages || this.silence || this.over || document.hidden) return;
+      // Any failure counts: a program that was started again does not know the address.
+      void this.engine.status().catch(() => this.waitForProgram());
+    };
+    setInterval(check, CHECK);
+    document.addEventListener('visibilitychange', check);
   }
 
   /** Return the action that ends the program, or null if there is none. */
@@ -159,6 +172,7 @@ class App {
       const latest = await this.engine.status();
       this.opener.refuses = latest.home !== undefined;
       this.status = latest;
+      if (this.host.ends && latest.home === undefined) this.watchProgram();
       await this.follow(latest);
     } catch (error) {
       if (error instanceof EngineError && error.gone) return this.ended(false);
