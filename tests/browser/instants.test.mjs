@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instants of threads without slices, and what keeps a page of thousands of rows usable.
+// Instants of threads without slices, slices without length, and what keeps a page of thousands of rows usable.
 import { strict as assert } from 'node:assert';
 import { place, rested, until } from './browser.mjs';
 import { showFile } from './files.mjs';
@@ -51,6 +51,26 @@ test('a file with only instants has a row for each thread', async () => {
     (mark) => /^instant\.\d$/.test(mark),
     'address',
   );
+  assert.deepEqual(troubles, []);
+});
+
+test('a click selects a slice of length 0', async () => {
+  const slice = (name, ts, dur) => ({ ph: 'X', name, pid: 1, tid: 1, ts, dur });
+  const all = [
+    slice('outer', 0, 10),
+    slice('mark', 1, 2),
+    slice('mark', 5, 0),
+    slice('mark', 8, 2),
+  ];
+  const { page, troubles } = await showFile('zero.json', all);
+  const canvas = await page.locator('.lanes canvas').boundingBox();
+  const top = await page
+    .locator('.label')
+    .first()
+    .evaluate((e) => parseFloat(e.style.top));
+  // The lower half of the second row.
+  await page.mouse.click(canvas.x + (0.515 / 1.03) * canvas.width, canvas.y + top + 33);
+  await until(async () => (await place(page)).call, '1.1', 'the second slice inside');
   assert.deepEqual(troubles, []);
 });
 

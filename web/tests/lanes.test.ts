@@ -187,7 +187,7 @@ test('a point hits a bar with its call, else the density with its frame', async 
 test('the call for a density pixel is the longest of its method that starts there', async () => {
   const questions: TileQuestion[] = [];
   const hit = { frame: 9, call: null, start: 1048576, length: 1024, flags: 0 };
-  const found = resolveDensity(tileEngine(questions), ROW, 10, hit);
+  const found = resolveDensity(tileEngine(questions), { track: 0, lane: ROW }, 10, hit);
   const q = questions[0];
   assert.deepEqual([q?.res, q?.from, q?.to, q?.lanes], [2, 512, 512, 'r4']);
   q?.answer([

@@ -234,6 +234,8 @@ test('density is as high as its share, at least 2 px, with a darker top', () => 
   const strip = { frame: new Uint32Array(512), height: new Uint8Array(512) };
   strip.height.set([255, 128, 1, 0]);
   strip.frame.set([0, 2, 2, 0]);
+  strip.height[9] = 1;
+  strip.frame[9] = 2;
   const colours = {
     ...THEME,
     pixels: Uint32Array.from({ length: 16 }, (_, i) => 10 + i),
@@ -253,6 +255,8 @@ test('density is as high as its share, at least 2 px, with a darker top', () => 
   ]);
   assert.deepEqual(column(2, pixels), [...Array<number>(14).fill(0), 52, 12]);
   assert.deepEqual(column(3, pixels), Array<number>(16).fill(0));
+  const lone = [...Array<number>(8).fill(0), ...Array<number>(8).fill(52)];
+  assert.deepEqual(column(9, pixels), lone, 'a call of length 0 is visible');
   const searched = densityRowPixels(made, 16, colours, frames, {
     ...look,
     only: Uint8Array.from([0, 0, 1, 0]),

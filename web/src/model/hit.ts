@@ -66,12 +66,13 @@ export function hitLane(cache: TileCache, lane: TileLane, res: number, t: number
 }
 
 /**
- * Return the call at a pixel of a density row: load a finer resolution, where this pixel is two
- * tiles wide, and take the longest call there.
+ * Return the call at a pixel of a density row of a track: load a finer resolution, where this pixel
+ * is two tiles wide, and take the longest call there. If all are too short for the finest
+ * resolution, take the first one.
  */
 export async function resolveDensity(
   engine: Engine,
-  lane: TileLane,
+  { track, lane }: { track: number; lane: TileLane },
   res: number,
   hit: Hit,
 ): Promise<Call | null> {
@@ -92,5 +93,7 @@ export async function resolveDensity(
       }
     }
   }
-  return best;
+  if (best) return best;
+  const shortest = await engine.step(hit.frame, hit.start - 1, 1, [track]);
+  return shortest?.row === lane.row ? shortest : null;
 }

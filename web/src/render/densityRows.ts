@@ -8,7 +8,7 @@
 //                   ##  ####  ##
 //
 // A call alone in its surroundings is an event of its own and no density: it is at least half a bar
-// high, so that a call of length 0 is visible.
+// high and has the colour of an edge, so that a call of length 0 is visible.
 //
 // Each row is rendered into an image once (DensityImages) and then only copied. The cache holds MOST_CACHED
 // images and reuses the least recently drawn one.
@@ -56,13 +56,13 @@ export function densityRowPixels(
     const colour = frames.colour(frame);
     const dim = look.only !== null && !look.only[frame];
     const fill = dim ? theme.dimPixel : (theme.pixels[colour] ?? 0);
-    const top = look.flat || dim ? fill : (theme.edgePixels[colour] ?? 0);
-    const alone = !strip.height[x - 1] && !strip.height[x + 1];
+    const alone = !look.states && !strip.height[x - 1] && !strip.height[x + 1];
+    const top = dim || (look.flat && !alone) ? fill : (theme.edgePixels[colour] ?? 0);
     const lowest = alone ? Math.ceil(rows / 2) : Math.round(LOWEST * look.ratio);
     const covered = Math.max(lowest, Math.round((share / 255) * rows));
     const high = Math.min(rows, look.states ? stateHeight(colour, rows, look.ratio) : covered);
     for (let y = rows - high; y < rows; y++)
-      pixels[y * TILE_PIXELS + x] = y < rows - high + edge ? top : fill;
+      pixels[y * TILE_PIXELS + x] = alone || y < rows - high + edge ? top : fill;
   }
   return pixels;
 }

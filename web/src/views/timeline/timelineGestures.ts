@@ -264,7 +264,7 @@ export class TimelineGestures {
     try {
       const call = await resolveDensity(
         viewer.engine,
-        found.lane.lane,
+        { track: found.box.track.track, lane: found.lane.lane },
         this.line.resolution,
         found.hit,
       );
