@@ -149,9 +149,28 @@ test('the name of a transform tells overloads apart', () => {
     ['com/app/Main.run()V', 'com/app/Main.run(I)V', 'com/app/Main.stop'],
   );
   assert.deepEqual(
-    [0, 1, 2].map((frame) => frames.overloadSignature(frame)),
+    [0, 1, 2].map((frame) => frames.distinction(frame)),
     ['() void', '(int) void', ''],
     'on the screen only overloads have a signature',
+  );
+});
+
+test('frames of one name and no signature are told apart by source, library or category', () => {
+  const frames = new Frames([
+    ['', '(anonymous)', '', 'file:///src/tokenizer/index.js', 30, 1],
+    ['', '(anonymous)', '', 'bootstrap_node.js', 10, 2],
+    ['', 'operator new', '', '', 0, 3, '', 0, '/usr/lib/libmozglue.so'],
+    ['', 'operator new', '', '', 0, 4, '', 0, '/usr/lib/libxul.so'],
+    ['', 'RunTask', '', '', 0, 5, 'toplevel'],
+    ['', 'RunTask', '', '', 0, 6, 'blink'],
+    ['', 'main', '', 'busy.js', 1, 7],
+  ]);
+  assert.deepEqual(
+    [0, 1, 2, 3, 4, 5, 6].map((frame) => frames.distinction(frame)),
+    [
+      ...['tokenizer/index.js:30', 'bootstrap_node.js:10', 'libmozglue.so', 'libxul.so'],
+      ...['toplevel', 'blink', ''],
+    ],
   );
 });
 

@@ -86,6 +86,11 @@ const MODULE = /^[^/]+\.(so(\.\d+)*|dll|exe|dylib)$/;
 /** The address that ends the name of a hidden class of the JVM, such as one of a lambda. */
 const HIDDEN_CLASS = /\.0x[0-9a-f]+$/;
 
+/** Return the last components of a path. */
+function lastPart(path: string, components: number): string {
+  return path.split('/').slice(-components).join('/');
+}
+
 /** Names of all frames. Each name is computed on first use and cached. */
 export class Frames {
   private readonly texts: (string | undefined)[];
@@ -245,16 +250,26 @@ export class Frames {
     return this.raw(frame) + (this.isOverloaded(frame) ? this.rawSignature(frame) : '');
   }
 
-  /** Return the readable signature if other frames have the same name, else an empty text. */
-  overloadSignature(frame: number): string {
-    return this.isOverloaded(frame) ? this.signature(frame) : '';
+  /**
+   * Return the text that tells a frame from others of its name: its signature, else its source line,
+   * library or category. The text is empty if no other frame has the name.
+   */
+  distinction(frame: number): string {
+    if (!this.isOverloaded(frame)) return '';
+    const library = this.row(frame)[8] ?? '';
+    return (
+      this.signature(frame) ||
+      lastPart(this.source(frame), 2) ||
+      lastPart(library, 1) ||
+      this.category(frame)
+    );
   }
 
   /** Return the library of a frame, else its package; null if it has neither. */
   packageOf(frame: number): { name: string; library: boolean } | null {
     if (this.isPackage(frame)) return null;
     const [className, method, , , , , , , library] = this.row(frame);
-    if (library) return { name: library.slice(library.lastIndexOf('/') + 1), library: true };
+    if (library) return { name: lastPart(library, 1), library: true };
     const name = className
       ? (/^(.+)[./]/.exec(className)?.[1] ?? className)
       : packageOfName(method);

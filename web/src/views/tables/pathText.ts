@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A qualified name in a cell. If space is short, the package is cut, because the reader looks for
-// the name after it. A signature follows only if other frames have the name, or if the text to
-// find is there.
+// the name after it. A signature (or what else tells frames of one name apart) follows only if other
+// frames have the name, or if the text to find is there.
 
 import { h, type Child } from '../../base/dom';
 import { shortened } from '../../base/visible';
 import { signatureMatch, type Frames, type MatchFinder } from '../../model/names';
 
-/** Return the signature that tells a frame from others of its name; null: the name tells it. */
+/** Return the text that tells a frame from others of its name; null: the name tells it. */
 export function overloadText(frames: Frames, frame: number): Child {
-  const text = frames.overloadSignature(frame);
+  const text = frames.distinction(frame);
   return text === '' ? null : h('span', { class: 'second signature' }, ` ${shortened(text)}`);
 }
 

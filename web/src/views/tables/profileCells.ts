@@ -105,7 +105,8 @@ function markedNamePart(
 
 /**
  * Return package in grey, Class.method in ink and signature in grey. If space is short, the
- * signature is cut first, then the package. Without signatures, only overloaded names have one.
+ * signature is cut first, then the package. Without signatures, only names that several frames have
+ * are followed by what tells these apart.
  */
 function nameParts(frame: number, c: CellContext, withSignature: boolean): HTMLElement[] {
   const { frames } = c;
@@ -122,9 +123,9 @@ function nameParts(frame: number, c: CellContext, withSignature: boolean): HTMLE
     prefix !== '' &&
     h('span', { class: 'package' }, ...markedNamePart(name, 0, prefix.length, found));
   const parts = [h('span', { class: 'path' }, before, own)];
-  const overload = frames.overloadSignature(frame);
-  if (!withSignature && overload === '') return parts;
-  const text = withSignature ? frames.signature(frame) : overload;
+  const distinction = frames.distinction(frame);
+  if (!withSignature && distinction === '') return parts;
+  const text = (withSignature && frames.signature(frame)) || distinction;
   const match = withSignature ? foundSignature(frames, frame, finderOf(c.find)) : null;
   parts.push(h('span', { class: 'signature' }, match ?? ` ${text}`));
   return parts;
