@@ -2,7 +2,7 @@
 // Every row of the table of keys and gestures, with every binding in it, on a method trace, on Trace
 // Event JSON and on ftrace text.  Where a format is named the row needs something only that has.
 import { strict as assert } from 'node:assert';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { until } from './browser.mjs';
 import { Hand, near, size } from './hand.mjs';
 import { test } from './limited.mjs';
@@ -621,6 +621,40 @@ test('this test covers every row of the key table', (t) => {
   const asked = rows.filter((name) => name !== 'action');
   assert.ok(asked.length > 20, 'the table is read');
   assert.deepEqual(asked.sort(), [...Object.keys(TABLE), ...ELSEWHERE].sort());
+});
+
+/** The words of the help for keys that the code names in another way. */
+const HELP_NAMES = {
+  ...{ ' ': 'Space', ArrowDown: 'Down', ArrowLeft: 'Left', ArrowRight: 'Right', ArrowUp: 'Up' },
+  ...{ ContextMenu: 'menu key', Escape: 'Esc', PageDown: 'Page Down', PageUp: 'Page Up' },
+  ...{ '-': '−', '=': '+', _: '−' },
+};
+
+test('the help names every key that the code of the page handles', () => {
+  const folder = new URL('../../web/src/', import.meta.url);
+  const read = (name) => readFileSync(new URL(name, folder), 'utf8');
+  const help = read('views/helpDialog.ts');
+  const words = new Set(
+    help.split(/[\s']+/).flatMap((word) => [word, ...word.replace(/[,;.]$/, '').split('+')]),
+  );
+  const sources = readdirSync(new URL('views/', folder), { recursive: true })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => read(`views/${name}`));
+  const handlers = ['app/keys.ts', 'app/main.ts'].map(read).concat(sources).join('\n');
+  const FORMS = [
+    /\b(?:key|code) [!=]== '(\S| |[A-Z]\w+)'/g,
+    /^ +case '(\S)':$/gm,
+    /\b(Arrow(?:Down|Left|Right|Up)|Page(?:Down|Up)|Home|End)\b(?=[':])/g,
+  ];
+  const keys = new Set(
+    FORMS.flatMap((form) => [...handlers.matchAll(form)].map(([, key]) => key.replace('Key', ''))),
+  );
+  assert.ok(keys.size > 40, `the keys of the code are read: ${[...keys]}`);
+  const missing = [...keys].filter((key) => {
+    const name = HELP_NAMES[key] ?? (key.length === 1 ? key.toUpperCase() : key);
+    return name.includes(' ') ? !help.includes(name) : !words.has(name);
+  });
+  assert.deepEqual(missing, []);
 });
 
 /** The formats side by side: most of the time goes by in waiting for moves to come to rest. */

@@ -33,11 +33,17 @@ const SECTIONS: readonly Section[] = [
         'click',
         "selects a call; on a thread's name the thread; Ctrl+click all calls of that method, or adds a thread",
       ],
-      ['drag on the tracks', 'selects a range; its ends can be dragged'],
+      [
+        'drag on the tracks',
+        'selects a range; its ends can be dragged. With Alt, ends do not snap to calls',
+      ],
       ['M', 'range from the selection'],
       ['R', 'types the range: 1.5 .. 20 ms, 1.5 + 3 ms, ..20'],
       ['Shift+Left, Shift+Right', 'begins a range, moves its end'],
-      ['Shift+M', 'keeps the range, or the selected call, as a note under the ruler'],
+      [
+        'Shift+M',
+        'keeps the range, or the selected call, as a note; F2 edits, Delete removes it there',
+      ],
       ['Shift+click', 'range from the selected call, or the range, to this call: measures between'],
       ['Right Left, . ,', 'next, previous call or state in the row'],
       ['Down Up', 'first call inside, caller'],
@@ -55,7 +61,7 @@ const SECTIONS: readonly Section[] = [
         'Tab from the time line',
         'its visible calls as a list; Up, Down and Enter there, Left and Right to another line',
       ],
-      ['Esc', 'clears the range, then the selection'],
+      ['Esc', 'clears the range, then the selection; cancels reading a file'],
     ],
   ],
   [
@@ -65,7 +71,10 @@ const SECTIONS: readonly Section[] = [
       ['P', 'on a name: pins the track to the top, or takes it back'],
       ['H', 'on a name: hides the track or process; "n hidden" over the names shows all again'],
       ['Alt+Up Alt+Down', 'on a name: moves it; dragging the name does as well'],
-      ['drag beside the names', 'changes their width; a double click resets it'],
+      [
+        'drag beside the names',
+        'changes their width, Left and Right as well; a double click resets it',
+      ],
       ['lens over the names', 'shows only tracks that have a text in their names'],
     ],
   ],
@@ -76,14 +85,14 @@ const SECTIONS: readonly Section[] = [
       ['Shift+Ctrl+F', 'filter: only events that match, in all views; Esc clears it'],
       [
         'typing in the table',
-        'finds in the table; Enter selects and goes to the next. Over the time line, keys move it instead',
+        'finds in the table; Enter, Down and Up go from match to match. Over the time line, keys move it instead',
       ],
     ],
   ],
   [
     'Table',
     [
-      ['arrows', 'move, open, close; Enter selects'],
+      ['arrows', 'move, open, close; Home, End, Page Up, Page Down too; Enter or Space selects'],
       ['Shift+arrows, Ctrl+A', 'mark lines'],
       ['Ctrl+C', 'copies the lines; elsewhere the selected name'],
     ],
@@ -110,12 +119,13 @@ const SECTIONS: readonly Section[] = [
       ],
       [
         'in the flame graph',
-        'W S scroll, + − zoom, 0 shows all, arrows go from frame to frame, Enter zooms',
+        'W S, Page Up, Page Down scroll, + − zoom, 0 shows all, arrows move, Enter zooms, Backspace goes back',
       ],
       [
         'in a tree',
         'Right opens, Left closes or goes to the parent, * opens all below, Enter selects',
       ],
+      ['Ctrl+Enter', 'in SQL: runs the query; Tab takes a name, Esc cancels'],
       ['Ctrl+O', 'opens files, or adds them to the trace; dropping them on the page does as well'],
       ['Ctrl+S', 'saves the selection or everything as a trace, or the view as a picture'],
       ['?', 'this help'],
