@@ -156,6 +156,27 @@ static enum tv_status fleet_put_where(struct tv_out *sql, const char *where, str
     }
 }
 
+/* Append a figure of the rows of `m`.  Percentiles are computed here, not by the view `method`: it
+ * would compute those of rows, too, that a later join leaves out. */
+static void fleet_put_figure(struct tv_out *sql, const char *figure)
+{
+    if (figure[0] == 'p')
+        tv_out_format(sql, "sketch_percentile(m.keys, m.counts, 0.%s)", figure + 1);
+    else
+        tv_out_format(sql, "m.%s", figure);
+}
+
+/* Append the rows of `method` that belong to the traces of a table with the columns trace and
+ * batch.  DuckDB skips whole row groups by the list of batches; the keys of traces are spread over
+ * all of them. */
+static void fleet_put_rows_of(struct tv_out *sql, const char *table)
+{
+    tv_out_format(sql,
+                  "from method_file m join %s r on r.trace = m.trace and r.batch = m.batch "
+                  "where m.batch in (select distinct batch from %s) ",
+                  table, table);
+}
+
 /* Append the common table `runs`: a row for each trace of the question, with its figure. */
 static enum tv_status fleet_put_runs(struct tv_out *sql, const struct tv_fleet_question *question,
                                      struct tv_error *err)
@@ -166,17 +187,18 @@ static enum tv_status fleet_put_runs(struct tv_out *sql, const struct tv_fleet_q
     tv_fleet_put_text(sql, tv_bytes_of(question->method));
     tv_out_text(sql, " or concat_ws(' ', concat_ws('.', class, name), signature) = ");
     tv_fleet_put_text(sql, tv_bytes_of(question->method));
-    tv_out_text(sql, "), runs as (select t.trace, any_value(t.uri) as uri, ");
-    tv_out_text(sql, "any_value(coalesce(t.recorded, t.added)) as began, any_value(");
+    tv_out_text(sql, "), run as (select trace, batch, uri, coalesce(recorded, added) as began, ");
     fleet_put_label(sql, tv_bytes_of(question->by ? question->by : "version"));
-    tv_out_format(sql, ") as label, %s(m.%s)::bigint as figure, ",
-                  question->figure[0] == 'p' || question->figure[0] == 'm' ? "max" : "sum",
-                  question->figure);
-    tv_out_text(sql, "arg_max(m.max_slice, m.max) as slice from method m "
-                     "join trace t on m.trace = t.trace "
-                     "where m.method in (select method from methods)");
+    tv_out_text(sql, " as label from trace t where true");
     enum tv_status status = fleet_put_where(sql, question->where, err);
-    tv_out_text(sql, " group by t.trace) ");
+    tv_out_text(sql, "), runs as (select r.trace, any_value(r.uri) as uri, any_value(r.began) as "
+                     "began, any_value(r.label) as label, ");
+    tv_out_format(sql, "%s(",
+                  question->figure[0] == 'p' || question->figure[0] == 'm' ? "max" : "sum");
+    fleet_put_figure(sql, question->figure);
+    tv_out_text(sql, ")::bigint as figure, arg_max(m.max_slice, m.max) as slice ");
+    fleet_put_rows_of(sql, "run");
+    tv_out_text(sql, "and m.method in (select method from methods) group by r.trace) ");
     return status;
 }
 
@@ -206,27 +228,35 @@ enum tv_status tv_fleet_ask_trend(struct tv_out *sql, const struct tv_fleet_ques
 enum tv_status tv_fleet_ask_trends(struct tv_out *sql, const struct tv_fleet_question *question,
                                    struct tv_error *err)
 {
-    tv_out_text(sql, "with run as (select t.trace, coalesce(t.recorded, t.added) as began, ");
+    tv_out_text(sql, "with run as (select t.trace, t.batch, coalesce(t.recorded, t.added) as "
+                     "began, ");
     fleet_put_label(sql, tv_bytes_of(question->by ? question->by : "version"));
     tv_out_text(sql, " as label from trace t where true");
     enum tv_status status = fleet_put_where(sql, question->where, err);
-    tv_out_format(
-        sql,
-        "), version as (select label, row_number() over (order by min(began) desc, "
-        "label desc) as place from run where label is not null group by label "
-        "qualify place <= %d), kept as (select r.trace, v.place from run r "
-        "join version v using (label)), large as (select m.method, "
-        "sum(m.%s::hugeint) as size from method m join kept using (trace) "
-        "group by m.method order by size desc, m.method limit %d), cell as (select "
-        "m.method, k.place, median(m.%s)::bigint as median from method m "
-        "join kept k using (trace) semi join large l on l.method = m.method group by all) "
-        "select concat_ws(' ', concat_ws('.', any_value(n.class), any_value(n.name)), "
-        "any_value(n.signature)) as method, string_agg(coalesce(c.median::varchar, ''), "
-        "',' order by v.place desc) as medians from large l cross join version v "
-        "left join cell c on c.method = l.method and c.place = v.place "
-        "left join method_name n on n.method = l.method "
-        "group by l.method, l.size order by l.size desc, l.method",
-        TV_FLEET_TREND_VERSIONS, question->figure, TV_FLEET_TREND_METHODS, question->figure);
+    tv_out_format(sql,
+                  "), version as (select label, row_number() over (order by min(began) desc, "
+                  "label desc) as place from run where label is not null group by label "
+                  "qualify place <= %d), kept as (select r.trace, r.batch, v.place from run r "
+                  "join version v using (label)), large as (select m.method, sum((",
+                  TV_FLEET_TREND_VERSIONS);
+    fleet_put_figure(sql, question->figure);
+    tv_out_text(sql, ")::hugeint) as size ");
+    fleet_put_rows_of(sql, "kept");
+    tv_out_format(sql,
+                  "group by m.method order by size desc, m.method limit %d), cell as (select "
+                  "m.method, r.place, median(",
+                  TV_FLEET_TREND_METHODS);
+    fleet_put_figure(sql, question->figure);
+    tv_out_text(sql, ")::bigint as median ");
+    fleet_put_rows_of(sql, "kept");
+    tv_out_text(sql,
+                "and m.method in (select method from large) group by all) "
+                "select concat_ws(' ', concat_ws('.', any_value(n.class), any_value(n.name)), "
+                "any_value(n.signature)) as method, string_agg(coalesce(c.median::varchar, ''), "
+                "',' order by v.place desc) as medians from large l cross join version v "
+                "left join cell c on c.method = l.method and c.place = v.place "
+                "left join method_name n on n.method = l.method "
+                "group by l.method, l.size order by l.size desc, l.method");
     return status;
 }
 
@@ -258,11 +288,15 @@ static enum tv_status fleet_put_side(struct tv_out *sql, const char *labels, con
     return status;
 }
 
-/* The rows of these traces are picked before anything is computed from them: DuckDB would compute
- * percentiles of rows that a later join leaves out. */
+/* The rows of these traces are picked before anything is computed from them, by batches first
+ * (fleet_put_rows_of). */
+#define FLEET_OF_RUNS                                                                              \
+    " semi join run r on r.trace = m.trace and r.batch = m.batch "                                 \
+    "where m.batch in (select distinct batch from run); "
+
 static const char fleet_prepare_methods[] =
     "create temp table run_row as select trace, method, calls, incl, excl, incl_cpu, excl_cpu, "
-    "max, keys, counts from method where trace in (select trace from run); "
+    "max, keys, counts from method_file m" FLEET_OF_RUNS
     "create temp table run_name as select method, row_number() over (order by class, name, "
     "signature, method) - 1 as place, class, category, name, signature from method_name "
     "where method in (select method from run_row); "
@@ -276,8 +310,7 @@ static const char fleet_prepare_methods[] =
 
 /* Paths need the totals of the traces only. */
 static const char fleet_prepare_totals[] =
-    "create temp table run_row as select trace, excl, excl_cpu from method "
-    "where trace in (select trace from run); ";
+    "create temp table run_row as select trace, excl, excl_cpu from method_file m" FLEET_OF_RUNS;
 
 /* A caller has at least the time of what it calls, so it is among the largest, too. */
 static void fleet_prepare_paths(struct tv_out *sql)
@@ -285,7 +318,9 @@ static void fleet_prepare_paths(struct tv_out *sql)
     tv_out_format(
         sql,
         "create temp table run_path as select r.number, p.path, p.parent, p.method, p.calls, "
-        "p.incl, p.self, p.incl_cpu, p.self_cpu from run r join path p on p.trace = r.trace; "
+        "p.incl, p.self, p.incl_cpu, p.self_cpu from run r join path_file p "
+        "on p.trace = r.trace and p.batch = r.batch "
+        "where p.batch in (select distinct batch from run); "
         "create temp table large_path as select path, any_value(parent) as parent, "
         "any_value(method) as method, sum(incl::hugeint + incl_cpu) as size from run_path "
         "group by path order by size desc, path "
