@@ -78,6 +78,7 @@ struct tv_fleet_origin {
 #define TV_FLEET_NO_PATHS UINT32_MAX /* no path has a row */
 
 struct tv_fleet_batch;
+struct tv_fleet_question;
 
 struct tv_fleet_batch *tv_fleet_batch_new(void);
 void tv_fleet_batch_free(struct tv_fleet_batch *batch);
@@ -178,6 +179,24 @@ void tv_fleet_ask_faults(struct tv_out *sql, uint64_t batch);
  * table. */
 void tv_fleet_ask_strangers(struct tv_out *sql, enum tv_fleet_table table, uint64_t batch);
 
+/* ---- Figures that were computed before (prepared.c) ---- */
+
+/* Statements that put the versions into parts, and return a row for each: its number, and the name
+ * of its files, which tells which traces they are about. */
+extern const char tv_fleet_prepared_parts[];
+
+/* After these: append statements that collect the rows of a part, and the SELECT of a figure of
+ * them, which is a file. */
+void tv_fleet_put_part(struct tv_out *sql, int64_t part);
+void tv_fleet_put_prepared(struct tv_out *sql, const char *figure);
+
+/* Return whether the files can answer a question: one by version, about devices and scenarios. */
+bool tv_fleet_can_be_prepared(const struct tv_fleet_question *question);
+
+/* The rows of the files for traces with these labels; ALL: each device and scenario by itself. */
+unsigned tv_fleet_prepared_part(const char *where);
+#define TV_FLEET_PREPARED_ALL 3u
+
 /* ---- Questions (questions.c) ---- */
 
 /* Append the statement of the view TABLE_file: the rows of the files in the variable TABLE_files,
@@ -192,10 +211,11 @@ void tv_fleet_put_empty(struct tv_out *sql, enum tv_fleet_table table);
 extern const char *const tv_fleet_views[];
 
 struct tv_fleet_question {
-    const char *method; /* "class.name" or "name", as the user gave it */
-    const char *by;     /* label; NULL: version */
-    const char *where;  /* "KEY=VALUE KEY=VALUE..."; NULL: all traces */
-    const char *figure; /* one of tv_fleet_figures */
+    const char *method;   /* "class.name" or "name", as the user gave it */
+    const char *by;       /* label; NULL: version */
+    const char *where;    /* "KEY=VALUE KEY=VALUE..."; NULL: all traces */
+    const char *figure;   /* one of tv_fleet_figures */
+    const char *prepared; /* files of the figure, as SQL, for trends and series; NULL: none */
 };
 
 /* Words of --figure, "|" between them. */

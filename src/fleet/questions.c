@@ -222,9 +222,56 @@ enum tv_status tv_fleet_ask_trend(struct tv_out *sql, const struct tv_fleet_ques
     return status;
 }
 
+/* Append the tables `large` and `cell` of tv_fleet_ask_trends, from the rows of methods. */
+static void fleet_put_cells(struct tv_out *sql, const char *figure)
+{
+    tv_out_text(sql, "kept as (select r.trace, r.batch, v.place from run r "
+                     "join version v using (label)), large as (select m.method, sum((");
+    fleet_put_figure(sql, figure);
+    tv_out_text(sql, ")::hugeint) as size ");
+    fleet_put_rows_of(sql, "kept");
+    tv_out_format(sql,
+                  "group by m.method order by size desc, m.method limit %d), cell as (select "
+                  "m.method, r.place, median(",
+                  TV_FLEET_TREND_METHODS);
+    fleet_put_figure(sql, figure);
+    tv_out_text(sql, ")::bigint as median ");
+    fleet_put_rows_of(sql, "kept");
+    tv_out_text(sql, "and m.method in (select method from large) group by all) ");
+}
+
+/* Append the rows of prepared files that a question needs, as `t`, with the number and the place of
+ * their versions, as `v`. */
+static enum tv_status fleet_put_prepared_rows(struct tv_out *sql,
+                                              const struct tv_fleet_question *question,
+                                              unsigned part, struct tv_error *err)
+{
+    tv_out_format(sql,
+                  "from read_parquet([%s]) t join version v on v.label = t.version "
+                  "where t.part = %u",
+                  question->prepared, part);
+    return fleet_put_where(sql, question->where, err);
+}
+
+/* Append the tables `large` and `cell` of tv_fleet_ask_trends, from prepared files. */
+static enum tv_status fleet_put_prepared_cells(struct tv_out *sql,
+                                               const struct tv_fleet_question *question,
+                                               struct tv_error *err)
+{
+    tv_out_text(sql, "cell as materialized (select t.method, v.place, t.total, t.middle as "
+                     "median ");
+    enum tv_status status =
+        fleet_put_prepared_rows(sql, question, tv_fleet_prepared_part(question->where), err);
+    tv_out_format(sql,
+                  "), large as (select method, sum(total::hugeint) as size from cell "
+                  "group by method order by size desc, method limit %d) ",
+                  TV_FLEET_TREND_METHODS);
+    return status;
+}
+
 /* The common tables: `run` has the traces, `version` the latest labels, `kept`
  * the traces with them, `large` the methods with the largest sums, `cell` the
- * median of each method and label. */
+ * median of each method and label.  Prepared files have the medians of all methods. */
 enum tv_status tv_fleet_ask_trends(struct tv_out *sql, const struct tv_fleet_question *question,
                                    struct tv_error *err)
 {
@@ -236,21 +283,13 @@ enum tv_status tv_fleet_ask_trends(struct tv_out *sql, const struct tv_fleet_que
     tv_out_format(sql,
                   "), version as (select label, row_number() over (order by min(began) desc, "
                   "label desc) as place from run where label is not null group by label "
-                  "qualify place <= %d), kept as (select r.trace, r.batch, v.place from run r "
-                  "join version v using (label)), large as (select m.method, sum((",
+                  "qualify place <= %d), ",
                   TV_FLEET_TREND_VERSIONS);
-    fleet_put_figure(sql, question->figure);
-    tv_out_text(sql, ")::hugeint) as size ");
-    fleet_put_rows_of(sql, "kept");
-    tv_out_format(sql,
-                  "group by m.method order by size desc, m.method limit %d), cell as (select "
-                  "m.method, r.place, median(",
-                  TV_FLEET_TREND_METHODS);
-    fleet_put_figure(sql, question->figure);
-    tv_out_text(sql, ")::bigint as median ");
-    fleet_put_rows_of(sql, "kept");
+    if (status == TV_OK && question->prepared)
+        status = fleet_put_prepared_cells(sql, question, err);
+    else
+        fleet_put_cells(sql, question->figure);
     tv_out_text(sql,
-                "and m.method in (select method from large) group by all) "
                 "select concat_ws(' ', concat_ws('.', any_value(n.class), any_value(n.name)), "
                 "any_value(n.signature)) as method, string_agg(coalesce(c.median::varchar, ''), "
                 "',' order by v.place desc) as medians from large l cross join version v "
@@ -369,12 +408,40 @@ const char tv_fleet_run_cells[] =
 
 /* ---- Series ---- */
 
+/* Append the SELECT of the table `cell`: a row for each device and scenario (`part`), method and
+ * version. */
+static enum tv_status fleet_put_series_cells(struct tv_out *sql,
+                                             const struct tv_fleet_question *question,
+                                             struct tv_error *err)
+{
+    if (question->prepared) {
+        tv_out_text(sql, "select p.part, t.method, t.number as version, t.log, t.size from (select "
+                         "t.*, v.number ");
+        enum tv_status status = fleet_put_prepared_rows(sql, question, TV_FLEET_PREPARED_ALL, err);
+        tv_out_text(
+            sql,
+            " and t.log is not null) t join (select distinct part, device, scenario from run) p on "
+            "p.device is not distinct from t.device and "
+            "p.scenario is not distinct from t.scenario");
+        return status;
+    }
+    tv_out_text(sql, "select part, method, version, median(ln(figure::double)) as log, "
+                     "sum(figure) as size from (select r.part, m.method, v.number as version, ");
+    fleet_put_figure(sql, question->figure);
+    tv_out_text(sql, " as figure from run r join version v using (label) join method_file m on "
+                     "m.trace = r.trace and m.batch = r.batch "
+                     "where m.batch in (select distinct batch from run)) where figure > 0 "
+                     "group by all");
+    return TV_OK;
+}
+
 /* Versions are at most 1000, the latest ones, and methods at most 20000, those
  * with the largest sums: the series are held in memory afterwards. */
 enum tv_status tv_fleet_ask_series(struct tv_out *sql, const struct tv_fleet_question *question,
                                    unsigned least, struct tv_error *err)
 {
-    tv_out_text(sql, "create temp table run as select t.trace, t.device, t.scenario, "
+    tv_out_text(sql, "create temp table run as select t.trace, t.batch, t.device, t.scenario, "
+                     "dense_rank() over (order by t.device, t.scenario) as part, "
                      "coalesce(t.recorded, t.added) as began, ");
     fleet_put_label(sql, tv_bytes_of(question->by ? question->by : "version"));
     tv_out_text(sql, " as label from trace t where true");
@@ -383,15 +450,12 @@ enum tv_status tv_fleet_ask_series(struct tv_out *sql, const struct tv_fleet_que
                      "row_number() over (order by min(began), label) - 1 as number from "
                      "(select * from run where label is not null) where label in "
                      "(select label from run where label is not null group by label "
-                     "order by min(began) desc, label desc limit 1000) group by label; ");
+                     "order by min(began) desc, label desc limit 1000) group by label; "
+                     "create temp table cell as ");
+    if (status == TV_OK)
+        status = fleet_put_series_cells(sql, question, err);
     tv_out_format(sql,
-                  "create temp table cell as select r.device, r.scenario, m.method, "
-                  "v.number as version, median(ln(m.%s::double)) as log, sum(m.%s) as size "
-                  "from run r join version v using (label) join method m on m.trace = r.trace "
-                  "where m.%s > 0 group by all; ",
-                  question->figure, question->figure, question->figure);
-    tv_out_format(sql,
-                  "create temp table kept as select k.*, n.class, n.name, n.signature "
+                  "; create temp table kept as select k.*, n.class, n.name, n.signature "
                   "from (select method, "
                   "row_number() over (order by sum(size) desc, method) - 1 as number from cell "
                   "group by method having count(distinct version) >= %u "
@@ -409,8 +473,8 @@ const char tv_fleet_series_methods[] =
     "from kept k order by k.number";
 
 const char tv_fleet_series_cells[] =
-    "select dense_rank() over (order by c.device, c.scenario) as part, k.number, c.version, c.log "
-    "from cell c join kept k using (method) order by part, k.number, c.version";
+    "select c.part, k.number, c.version, c.log "
+    "from cell c join kept k using (method) order by c.part, k.number, c.version";
 
 /* ---- Traces that meet conditions ---- */
 

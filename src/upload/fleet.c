@@ -47,6 +47,8 @@
 /* Least time between two looks at the change points, which read the figures of all traces. */
 #define LOOK_INTERVAL_MS INT64_C(600000)
 #define MIN_MEMORY (UINT64_C(128) << 20)
+/* Turns of preparing a large fleet before the next look, as it may be that no turn helps. */
+#define MAX_TURNS 30u
 
 struct tv_fleet_queue {
     struct tv_upload_server *server;
@@ -64,6 +66,7 @@ struct tv_fleet_queue {
     struct tv_map done;            /* of the thread: keys of traces that were added */
     unsigned small_batches;        /* of the thread: since they were joined */
     bool is_prepared;              /* of the thread: answers were prepared since the last look */
+    unsigned turns;                /* of the thread: how often preparing was left unfinished */
     int64_t look_at;               /* of the thread: time from which on the next look may begin */
     struct tv_fleet_points points; /* of the thread */
     struct tv_fleet_cache *cache;
@@ -404,8 +407,8 @@ static void fleet_prepare(struct tv_fleet_queue *queue)
     pthread_mutex_unlock(&queue->lock);
     if (waits || queue->is_prepared)
         return;
-    queue->is_prepared = true;
-    tv_fleet_prepare_answers(queue, &queue->ends);
+    queue->is_prepared =
+        tv_fleet_prepare_answers(queue, &queue->ends) || ++queue->turns % MAX_TURNS == 0;
 }
 
 /* The thread of the queue. */

@@ -103,6 +103,11 @@ const char *tv_fleet_figure(const struct tv_settings *settings)
     return fleet_figures[settings->fleet.figure];
 }
 
+const char *tv_fleet_figure_name(unsigned number)
+{
+    return number < TV_COUNT(fleet_figures) ? fleet_figures[number] : NULL;
+}
+
 /* Answer a query over the folder. */
 static enum tv_status fleet_answer(const struct tv_settings *settings, const char *query, int *code,
                                    struct tv_error *err)
@@ -160,8 +165,28 @@ static enum tv_status fleet_trends(const struct tv_command *command,
                                    const struct tv_settings *settings, int *code,
                                    struct tv_error *err)
 {
+    struct tv_fleet_question question = {
+        .by = settings->fleet.by,
+        .where = settings->fleet.where,
+        .figure = fleet_figures[settings->fleet.figure],
+    };
+    struct tv_fleet_store store;
+    struct tv_out files, query;
     (void)command;
-    return fleet_ask_question(settings, tv_fleet_ask_trends, code, err);
+    tv_out_init_memory(&files);
+    tv_out_init_memory(&query);
+    enum tv_status status = tv_fleet_open(&store, settings, err);
+    if (status == TV_OK)
+        tv_fleet_find_prepared(&store, &question, &files);
+    if (status == TV_OK)
+        status = tv_fleet_ask_trends(&query, &question, err);
+    tv_out_char(&query, '\0');
+    if (status == TV_OK)
+        status = tv_fleet_write_answer(&store, (const char *)query.buffer, err);
+    tv_fleet_close(&store, code);
+    tv_out_release(&query);
+    tv_out_release(&files);
+    return status;
 }
 
 /* outliers: traces in which a method is unusual. */
@@ -248,6 +273,7 @@ static const struct fleet_action {
      "base|new|figure|where|max-time|format|output|o"},
     {"changes", FLEET_TAKES_NOTHING, "no argument", FLEET_SQL_FORMATS, tv_fleet_changes,
      "by|figure|where|since|fail-if|allow-none|" FLEET_ANSWER},
+    {"prepare", FLEET_TAKES_NOTHING, "no argument", "table", tv_fleet_prepare, ""},
     {"compact", FLEET_TAKES_NOTHING, "no argument", "table", tv_fleet_compact, ""},
     {"expire", FLEET_TAKES_NOTHING, "no argument", "table", tv_fleet_expire, "keep"},
     {"migrate", FLEET_TAKES_NOTHING, "no argument", "table", tv_fleet_migrate, ""},
@@ -485,6 +511,7 @@ const struct tv_command tv_command_fleet = {
                "  flamegraph           the same call path by call path, as a picture\n"
                "  changes              methods and the versions since which they are slower or "
                "faster\n"
+               "  prepare              compute medians, so that trends and changes answer fast\n"
                "  compact              join small batches, and remove what killed writers left\n"
                "  expire               replace traces older than --keep by sums\n"
                "  migrate              give old files the columns of this version\n"

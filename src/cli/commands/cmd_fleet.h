@@ -107,11 +107,17 @@ enum tv_status tv_fleet_read_file(struct tv_sql *sql, enum tv_fleet_table table,
 enum tv_status tv_fleet_write_answer(struct tv_fleet_store *store, const char *query,
                                      struct tv_error *err) TV_MUST_CHECK;
 
-/* Return the word of --figure. */
+/* Return the word of --figure; or the word with a number, NULL behind the last one. */
 const char *tv_fleet_figure(const struct tv_settings *settings);
+const char *tv_fleet_figure_name(unsigned number);
+
+/* Let a question read prepared files, if all that it needs are there; `files` keeps their names.
+ * (cmd_fleet_prepare.c) */
+void tv_fleet_find_prepared(struct tv_fleet_store *store, struct tv_fleet_question *question,
+                            struct tv_out *files);
 
 /* ---- Actions: they set the exit code, TV_EXIT_OK at first (cmd_fleet_add.c, cmd_fleet_compare.c,
- * cmd_fleet_changes.c, cmd_fleet_folder.c) ---- */
+ * cmd_fleet_changes.c, cmd_fleet_prepare.c, cmd_fleet_folder.c) ---- */
 
 typedef enum tv_status tv_fleet_action(const struct tv_command *command,
                                        const struct tv_settings *settings, int *code,
@@ -122,6 +128,7 @@ tv_fleet_action tv_fleet_rows;
 tv_fleet_action tv_fleet_regressions;
 tv_fleet_action tv_fleet_flamegraph;
 tv_fleet_action tv_fleet_changes;
+tv_fleet_action tv_fleet_prepare;
 tv_fleet_action tv_fleet_compact;
 tv_fleet_action tv_fleet_expire;
 tv_fleet_action tv_fleet_migrate;

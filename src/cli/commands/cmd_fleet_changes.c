@@ -229,8 +229,10 @@ static enum tv_status changes_read(struct tv_fleet_store *store, struct changes_
         .where = settings->fleet.where,
         .figure = tv_fleet_figure(settings),
     };
-    struct tv_out query;
+    struct tv_out query, files;
     tv_out_init_memory(&query);
+    tv_out_init_memory(&files);
+    tv_fleet_find_prepared(store, &question, &files);
     enum tv_status status = tv_fleet_ask_series(&query, &question, TV_MIN_VERSIONS, err);
     tv_out_char(&query, '\0');
     if (status == TV_OK)
@@ -242,6 +244,7 @@ static enum tv_status changes_read(struct tv_fleet_store *store, struct changes_
         status = tv_sql_for_each_row(store->sql, tv_fleet_series_cells, 4, changes_take_cell,
                                      series, err);
     tv_out_release(&query);
+    tv_out_release(&files);
     if (status == TV_OK && series->versions.count < TV_MIN_VERSIONS)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "changes need at least %u versions; the fleet has %zu (regressions compares "

@@ -300,7 +300,10 @@ enum tv_status tv_fleet_server_run(const struct tv_command *command,
     enum tv_status status = tv_fleet_server_open(&server, settings, err);
     if (status != TV_OK)
         return status;
-    if (strcmp(action, "compact") == 0)
+    if (strcmp(action, "prepare") == 0)
+        status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                         "prepare is for folders: a server keeps no medians");
+    else if (strcmp(action, "compact") == 0)
         status = server_compact(&server, err);
     else if (strcmp(action, "migrate") == 0)
         status = tv_fleet_server_init(&server, err);
