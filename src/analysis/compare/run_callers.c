@@ -12,6 +12,14 @@
  * the sides, its methods are paired by their callers and callees instead: the pair that has the
  * largest share of these in common first, down to a half (Jaccard).  Then the figures of the base
  * move to the rows of the new names.
+ *
+ * Paths have callers and callees among them, so their methods are paired by these, and then all
+ * base paths through a method move to those through its partner:
+ *
+ *     run;lambda$0;read          moves to          run;lambda$1;read
+ *
+ * A base path whose method has no partner, but whose name is that of another method in the new
+ * runs, moves to a row of its own.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -106,20 +114,26 @@ static bool run_callers_are_unclear(const struct tv_run_table *table,
     return lone > 0 && base > 0 && fresh > 0 && base + fresh > 2 && count <= MAX_MEMBERS;
 }
 
-bool tv_run_table_wants_callers(struct tv_run_table *table)
+/* Is any form unclear? */
+static bool run_callers_any_unclear(struct tv_run_table *table)
 {
     size_t count;
-    bool wants = false;
+    bool any = false;
+    struct numbered_row *rows = run_callers_list(table, &count);
+    for (size_t at = 0, end; at < count && !any; at = end) {
+        end = run_callers_end(rows, at, count);
+        any = run_callers_are_unclear(table, rows + at, end - at);
+    }
+    tv_free(rows);
+    return any;
+}
+
+bool tv_run_table_wants_callers(struct tv_run_table *table)
+{
     if (table->by != TV_ROWS_BY_METHOD || table->names != TV_NAMES_SIMILAR)
         return false;
     tv_run_table_note_sides(table);
-    struct numbered_row *rows = run_callers_list(table, &count);
-    for (size_t at = 0, end; at < count && !wants; at = end) {
-        end = run_callers_end(rows, at, count);
-        wants = run_callers_are_unclear(table, rows + at, end - at);
-    }
-    tv_free(rows);
-    return wants;
+    return run_callers_any_unclear(table);
 }
 
 /* ---- Callers and callees ---- */
@@ -146,23 +160,31 @@ static void run_callers_add(struct tv_run_table *table, uint32_t row, uint32_t n
         (struct tv_run_neighbour){.row = row, .name = name, .is_new = is_new};
 }
 
-/* State while a call tree is learnt. */
+/* State while the calls of a side are learnt. */
 struct callers_reading {
     struct tv_run_table *table;
-    const struct tv_trace_info *head;
     bool is_new;
     bool *is_numbered;  /* [row] */
-    uint32_t *row_of;   /* [frame] + 1; 0: not looked up */
     struct tv_map seen; /* edges */
 };
 
-/* Return the row of a frame; TV_NONE: there is none. */
-static uint32_t callers_reading_row(struct callers_reading *reading, uint32_t frame)
+static void callers_reading_init(struct callers_reading *reading, struct tv_run_table *table,
+                                 bool is_new)
 {
-    assert(frame < reading->head->frame_count);
-    if (reading->row_of[frame] == 0)
-        reading->row_of[frame] = tv_run_table_find_frame(reading->table, reading->head, frame) + 1;
-    return reading->row_of[frame] - 1;
+    size_t count;
+    struct numbered_row *rows = run_callers_list(table, &count);
+    *reading = (struct callers_reading){.table = table, .is_new = is_new};
+    reading->is_numbered = tv_alloc(table->row_count, sizeof *reading->is_numbered);
+    tv_map_init(&reading->seen);
+    for (size_t i = 0; i < count; i++)
+        reading->is_numbered[rows[i].row] = true;
+    tv_free(rows);
+}
+
+static void callers_reading_release(struct callers_reading *reading)
+{
+    tv_map_release(&reading->seen);
+    tv_free(reading->is_numbered);
 }
 
 /* Note that one row calls another. */
@@ -184,26 +206,17 @@ static void callers_reading_add(struct callers_reading *reading, uint32_t caller
 void tv_run_table_learn_callers(struct tv_run_table *table, enum tv_run_side side,
                                 const struct tv_call_tree *tree)
 {
-    size_t count;
-    struct numbered_row *rows = run_callers_list(table, &count);
-    struct callers_reading reading = {
-        .table = table, .head = tree->head, .is_new = side == TV_RUN_NEW};
-    reading.is_numbered = tv_alloc(table->row_count, sizeof *reading.is_numbered);
-    reading.row_of = tv_alloc(tree->head->frame_count, sizeof *reading.row_of);
-    tv_map_init(&reading.seen);
-    for (size_t i = 0; i < count; i++)
-        reading.is_numbered[rows[i].row] = true;
-    tv_free(rows);
+    struct callers_reading reading;
+    uint32_t *row_of = tv_run_table_find_frames(table, tree->head);
+    callers_reading_init(&reading, table, side == TV_RUN_NEW);
     for (uint32_t node = 1; node < tree->count; node++) {
         uint32_t frame = tree->frame[node], parent = tree->parent[node];
         uint32_t above = parent == TV_ROOT_PATH ? TV_NONE : tree->frame[parent];
         if (frame < TV_THREAD_FRAME && above < TV_THREAD_FRAME && frame != above)
-            callers_reading_add(&reading, callers_reading_row(&reading, above),
-                                callers_reading_row(&reading, frame));
+            callers_reading_add(&reading, row_of[above], row_of[frame]);
     }
-    tv_map_release(&reading.seen);
-    tv_free(reading.row_of);
-    tv_free(reading.is_numbered);
+    callers_reading_release(&reading);
+    tv_free(row_of);
 }
 
 static int run_callers_compare_neighbours(const void *left, const void *right)
@@ -398,44 +411,245 @@ static void run_callers_apply(struct tv_run_table *table, const struct form_pair
     run_callers_move(table, pairs->base, to, pairs->base_count);
 }
 
-/* Pair the methods of a form. */
-static void run_callers_match_form(struct tv_run_table *table, const struct numbered_row *rows,
-                                   size_t count)
+/* Pair the methods of a form; false: none of them has a partner by its callers and callees. */
+static bool form_pairs_init(struct form_pairs *pairs, const struct tv_run_table *table,
+                            const struct numbered_row *rows, size_t count)
 {
-    struct form_pairs pairs = {.base_count = 0};
+    *pairs = (struct form_pairs){.base_count = 0};
     for (size_t i = 0; i < count; i++) {
         const struct tv_run_row *row = &table->rows[rows[i].row];
         if (row->in_base)
-            run_callers_insert(table, pairs.base, &pairs.base_count, rows[i].row);
+            run_callers_insert(table, pairs->base, &pairs->base_count, rows[i].row);
         if (row->in_new)
-            run_callers_insert(table, pairs.fresh, &pairs.fresh_count, rows[i].row);
+            run_callers_insert(table, pairs->fresh, &pairs->fresh_count, rows[i].row);
     }
-    for (size_t i = 0; i < pairs.base_count; i++)
-        pairs.partner[i] = MAX_MEMBERS;
+    for (size_t i = 0; i < pairs->base_count; i++)
+        pairs->partner[i] = MAX_MEMBERS;
     bool any = false;
-    while (run_callers_pair_best(table, &pairs))
+    while (run_callers_pair_best(table, pairs))
         any = true;
-    for (size_t i = 0; i < pairs.base_count && any; i++)
-        for (size_t k = 0; k < pairs.fresh_count && pairs.partner[i] == MAX_MEMBERS; k++)
-            if (pairs.base[i] == pairs.fresh[k] && !pairs.taken[k]) {
-                pairs.partner[i] = k; /* equal names, and nothing speaks for another */
-                pairs.taken[k] = true;
+    for (size_t i = 0; i < pairs->base_count && any; i++)
+        for (size_t k = 0; k < pairs->fresh_count && pairs->partner[i] == MAX_MEMBERS; k++)
+            if (pairs->base[i] == pairs->fresh[k] && !pairs->taken[k]) {
+                pairs->partner[i] = k; /* equal names, and nothing speaks for another */
+                pairs->taken[k] = true;
             }
-    if (any)
-        run_callers_apply(table, &pairs);
+    return any;
 }
+
+/* ---- Paths ---- */
+
+/* Target of the base paths through a method. */
+enum path_move {
+    MOVE_NOWHERE,  /* nobody has judged the method */
+    MOVE_STAY,     /* to the method itself */
+    MOVE_TO,       /* to its partner */
+    MOVE_TO_A_COPY /* to a row of its own: its name is that of another method in the new runs */
+};
+
+/* State while paths are matched. */
+struct path_moves {
+    struct tv_run_table *table;
+    struct tv_run_table methods; /* of the paths, without figures; has the strings of the table */
+    uint32_t *method_of;         /* [row] row of `methods`; TV_NONE: a path that --rename joined */
+    uint8_t *move;               /* [method] enum path_move */
+    uint32_t *partner;           /* [method] of MOVE_TO */
+    uint32_t *target;            /* [row] of the base figures */
+    uint32_t count;              /* rows of the table at first */
+};
+
+/* List the methods of all paths, and the sides that have them. */
+static void path_moves_list_methods(struct path_moves *moves)
+{
+    struct tv_run_table *table = moves->table;
+    for (uint32_t i = 0; i < moves->count; i++) {
+        struct tv_run_row key = table->rows[i];
+        moves->method_of[i] = TV_NONE;
+        if (key.joined > 0 || key.match != TV_MATCH_SAME)
+            continue;
+        key.parent = key.next = 0;
+        key.in_base = key.in_new = false;
+        uint32_t method = tv_run_table_place_row(&moves->methods, &key);
+        moves->method_of[i] = method;
+        moves->methods.rows[method].in_base |= table->rows[i].in_base;
+        moves->methods.rows[method].in_new |= table->rows[i].in_new;
+    }
+}
+
+/* Learn which methods call which on a side. */
+static void path_moves_learn(struct path_moves *moves, bool is_new)
+{
+    struct callers_reading reading;
+    callers_reading_init(&reading, &moves->methods, is_new);
+    for (uint32_t i = 0; i < moves->count; i++) {
+        const struct tv_run_row *row = &moves->table->rows[i];
+        uint32_t caller = row->parent > 0 ? moves->method_of[row->parent - 1] : TV_NONE;
+        if ((is_new ? row->in_new : row->in_base) && caller != moves->method_of[i])
+            callers_reading_add(&reading, caller, moves->method_of[i]);
+    }
+    callers_reading_release(&reading);
+}
+
+/* Note the partners of the methods of a form. */
+static void path_moves_note(struct path_moves *moves, const struct form_pairs *pairs)
+{
+    for (size_t k = 0; k < pairs->fresh_count; k++)
+        moves->move[pairs->fresh[k]] = MOVE_STAY;
+    for (size_t i = 0; i < pairs->base_count; i++) {
+        uint32_t old = pairs->base[i];
+        bool paired = pairs->partner[i] < MAX_MEMBERS;
+        uint32_t partner = paired ? pairs->fresh[pairs->partner[i]] : old;
+        moves->partner[old] = partner;
+        moves->move[old] = partner != old                               ? MOVE_TO
+                           : !paired && moves->methods.rows[old].in_new ? MOVE_TO_A_COPY
+                                                                        : MOVE_STAY;
+    }
+}
+
+/* Pair the methods of all unclear forms; false: no path moves. */
+static bool path_moves_pair(struct path_moves *moves)
+{
+    struct tv_run_table *methods = &moves->methods;
+    size_t count;
+    bool any = false;
+    moves->move = tv_alloc(methods->row_count, sizeof *moves->move);
+    moves->partner = tv_alloc(methods->row_count, sizeof *moves->partner);
+    path_moves_learn(moves, false);
+    path_moves_learn(moves, true);
+    run_callers_sort(methods);
+    struct numbered_row *rows = run_callers_list(methods, &count);
+    for (size_t at = 0, end; at < count; at = end) {
+        struct form_pairs pairs;
+        end = run_callers_end(rows, at, count);
+        if (!run_callers_are_unclear(methods, rows + at, end - at) ||
+            !form_pairs_init(&pairs, methods, rows + at, end - at))
+            continue;
+        path_moves_note(moves, &pairs);
+        any = true;
+    }
+    tv_free(rows);
+    return any;
+}
+
+/* Has a base run, or an older one, figures of a row? */
+static bool path_moves_has_base(const struct tv_run_table *table, uint32_t row)
+{
+    for (uint32_t run = 0; run < table->run_count; run++)
+        if (table->runs[run].side != TV_RUN_NEW &&
+            tv_run_table_figures(table, &table->rows[row], run)->known)
+            return true;
+    return false;
+}
+
+/* Return the row that the base figures of a row move to.  Its caller has its target already. */
+static uint32_t path_moves_find_target(struct path_moves *moves, uint32_t row)
+{
+    struct tv_run_table *table = moves->table;
+    uint32_t parent = table->rows[row].parent, method = moves->method_of[row];
+    uint32_t below = parent > 0 ? moves->target[parent - 1] + 1 : 0;
+    uint8_t move = method == TV_NONE ? MOVE_NOWHERE : moves->move[method];
+    table->rows[row].settled = move != MOVE_NOWHERE;
+    if ((below == parent && move <= MOVE_STAY) || !path_moves_has_base(table, row))
+        return row;
+    struct tv_run_row key = table->rows[row];
+    key.parent = below;
+    key.next = 0;
+    if (move == MOVE_TO) {
+        const struct tv_run_row *partner = &moves->methods.rows[moves->partner[method]];
+        key.class_name = partner->class_name;
+        key.name = partner->name;
+        key.signature = partner->signature;
+        key.of_category = partner->of_category;
+    }
+    uint32_t target = move == MOVE_TO_A_COPY ? run_callers_copy_row(table, row)
+                                             : tv_run_table_place_row(table, &key);
+    table->rows[target].parent = below;
+    table->rows[target].settled = move != MOVE_NOWHERE;
+    if (move == MOVE_TO)
+        run_callers_note_name(table, target, row);
+    return target;
+}
+
+/* Move the figures of a run to their targets: all of them are taken before the first is put, since
+ * the target of one can be the place of another. */
+static void path_moves_move_run(struct path_moves *moves, uint32_t run,
+                                struct tv_run_figures *taken)
+{
+    struct tv_run_table *table = moves->table;
+    size_t count = 0;
+    for (uint32_t i = 0; i < moves->count; i++) {
+        if (moves->target[i] == i)
+            continue;
+        taken[count] = *tv_run_table_figures(table, &table->rows[i], run);
+        if (taken[count++].known)
+            *tv_run_table_place_figures(table, i, run) = (struct tv_run_figures){.known = false};
+    }
+    count = 0;
+    for (uint32_t i = 0; i < moves->count; i++) {
+        if (moves->target[i] == i)
+            continue;
+        if (taken[count].known)
+            tv_run_figures_add(tv_run_table_place_figures(table, moves->target[i], run),
+                               &taken[count]);
+        count++;
+    }
+}
+
+/* Move all base paths to those of the partners of their methods. */
+static void path_moves_apply(struct path_moves *moves)
+{
+    size_t moved = 0;
+    moves->target = tv_alloc(moves->count, sizeof *moves->target);
+    for (uint32_t i = 0; i < moves->count; i++) {
+        moves->target[i] = path_moves_find_target(moves, i);
+        moved += moves->target[i] != i;
+    }
+    struct tv_run_figures *taken = tv_alloc(moved, sizeof *taken);
+    for (uint32_t run = 0; run < moves->table->run_count; run++)
+        if (moves->table->runs[run].side != TV_RUN_NEW)
+            path_moves_move_run(moves, run, taken);
+    tv_free(taken);
+    tv_free(moves->target);
+}
+
+static void run_callers_match_paths(struct tv_run_table *table)
+{
+    struct path_moves moves = {.table = table, .count = table->row_count};
+    bool lone = false;
+    for (uint32_t i = 0; i < table->row_count && !lone; i++)
+        lone = table->rows[i].in_base != table->rows[i].in_new;
+    if (!lone)
+        return;
+    moves.methods = (struct tv_run_table){
+        .by = TV_ROWS_BY_METHOD, .names = table->names, .strings = table->strings};
+    tv_map_init(&moves.methods.index);
+    moves.method_of = tv_alloc(moves.count, sizeof *moves.method_of);
+    path_moves_list_methods(&moves);
+    if (run_callers_any_unclear(&moves.methods) && path_moves_pair(&moves))
+        path_moves_apply(&moves);
+    tv_free(moves.partner);
+    tv_free(moves.move);
+    tv_free(moves.method_of);
+    tv_map_release(&moves.methods.index);
+    tv_free(moves.methods.neighbours);
+    tv_free(moves.methods.rows);
+}
+
+/* ---- All forms ---- */
 
 void tv_run_table_match_numbered(struct tv_run_table *table)
 {
     size_t count;
-    if (table->neighbour_count == 0)
-        return;
+    if (table->by == TV_ROWS_BY_PATH && table->names == TV_NAMES_SIMILAR)
+        run_callers_match_paths(table);
     run_callers_sort(table);
-    struct numbered_row *rows = run_callers_list(table, &count);
-    for (size_t at = 0, end; at < count; at = end) {
+    struct numbered_row *rows = table->neighbour_count > 0 ? run_callers_list(table, &count) : NULL;
+    for (size_t at = 0, end; rows && at < count; at = end) {
+        struct form_pairs pairs;
         end = run_callers_end(rows, at, count);
-        if (run_callers_are_unclear(table, rows + at, end - at))
-            run_callers_match_form(table, rows + at, end - at);
+        if (run_callers_are_unclear(table, rows + at, end - at) &&
+            form_pairs_init(&pairs, table, rows + at, end - at))
+            run_callers_apply(table, &pairs);
     }
     tv_free(rows);
     tv_run_table_note_sides(table);

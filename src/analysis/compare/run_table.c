@@ -150,8 +150,7 @@ static uint64_t run_row_hash(const struct tv_run_row *row)
            tv_hash_u64((uint64_t)row->parent << 32 | row->signature);
 }
 
-/* Return the number of the row with the names in `wanted`, adding it if needed. */
-static uint32_t run_table_row(struct tv_run_table *table, const struct tv_run_row *wanted)
+uint32_t tv_run_table_place_row(struct tv_run_table *table, const struct tv_run_row *wanted)
 {
     uint64_t key = run_row_hash(wanted);
     for (;; key++) {
@@ -295,6 +294,14 @@ void tv_run_table_begin_run(struct tv_run_table *table, const struct tv_run *run
     table->columns = tv_array_reserve(table->columns, &table->column_capacity, table->run_count + 1,
                                       sizeof *table->columns);
     table->columns[table->run_count] = (struct tv_run_column){.figures = NULL};
+uint32_t *tv_run_table_find_frames(struct tv_run_table *table, const struct tv_trace_info *info)
+{
+    uint32_t *row_of = tv_alloc(info->frame_count, sizeof *row_of);
+    for (uint32_t frame = 0; frame < info->frame_count; frame++)
+        row_of[frame] = run_table_find_frame(table, info, frame);
+    return row_of;
+}
+
     struct tv_run *added = &table->runs[table->run_count++];
     *added = *run;
     if (!run->weighs)
@@ -330,7 +337,8 @@ void tv_run_table_add_profile(struct tv_run_table *table, const struct tv_run *r
                                          method->excl_cpu,
                                          method->calls + method->recursive_calls,
                                          true};
-        tv_run_figures_add(run_table_last_figures(table, run_table_row(table, &key)), &figures);
+        tv_run_figures_add(run_table_last_figures(table, tv_run_table_place_row(table, &key)),
+                           &figures);
     }
 }
 
@@ -362,14 +370,14 @@ void tv_run_table_add_lengths(struct tv_run_table *table, const struct tv_trace_
 {
     assert(table->by == TV_ROWS_BY_METHOD && table->run_count > 0);
     struct tv_run_row key = run_table_key(table, info, &info->frames[frame]);
-    run_table_set_lengths(table, run_table_row(table, &key), lengths);
+    run_table_set_lengths(table, tv_run_table_place_row(table, &key), lengths);
 }
 
 void tv_run_table_add_method(struct tv_run_table *table, const struct tv_run_method *method)
 {
     assert(table->by == TV_ROWS_BY_METHOD && table->run_count > 0);
     struct tv_run_row key = run_table_method_key(table, method);
-    uint32_t row = run_table_row(table, &key);
+    uint32_t row = tv_run_table_place_row(table, &key);
     tv_run_figures_add(run_table_last_figures(table, row), &method->figures);
     if (method->lengths)
         run_table_set_lengths(table, row, method->lengths);
@@ -381,7 +389,7 @@ uint32_t tv_run_table_add_path(struct tv_run_table *table, uint32_t caller,
     assert(table->by == TV_ROWS_BY_PATH && caller <= table->row_count);
     struct tv_run_row key = run_table_method_key(table, method);
     key.parent = caller;
-    return run_table_row(table, &key);
+    return tv_run_table_place_row(table, &key);
 }
 
 void tv_run_table_add_path_figures(struct tv_run_table *table, uint32_t row,
@@ -463,7 +471,7 @@ static uint32_t tree_rows_find(struct tree_rows *rows, uint32_t node, uint32_t p
     struct tv_run_row key = tree_rows_node_key(rows, node, parent);
     uint32_t guess = rows->last > 0 ? table->rows[rows->last - 1].next : 0;
     if (guess == 0 || !run_row_has_key(&table->rows[guess - 1], &key))
-        guess = run_table_row(table, &key) + 1;
+        guess = tv_run_table_place_row(table, &key) + 1;
     if (rows->last > 0)
         table->rows[rows->last - 1].next = guess;
     rows->last = guess;

@@ -172,10 +172,10 @@ void tv_run_table_add_tree(struct tv_run_table *table, const struct tv_run *run,
 void tv_run_table_add_lengths(struct tv_run_table *table, const struct tv_trace_info *info,
                               uint32_t frame, const struct tv_run_lengths *lengths);
 
-/* After the last run: tell whether several methods differ by generated numbers alone, so that their
- * callers and callees must tell which of both sides are one; and learn these from the call tree of
- * a run of each side, which was added.  Without that, equal names and the order of numbers pair
- * them. */
+/* After the last run of a table by method: tell whether several methods differ by generated numbers
+ * alone, so that their callers and callees must tell which of both sides are one; and learn these
+ * from the call tree of a run of each side, which was added.  Without that, equal names and the
+ * order of numbers pair them.  A table by path has callers and callees itself. */
 bool tv_run_table_wants_callers(struct tv_run_table *table);
 void tv_run_table_learn_callers(struct tv_run_table *table, enum tv_run_side side,
                                 const struct tv_call_tree *tree);

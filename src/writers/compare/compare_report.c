@@ -607,10 +607,18 @@ static void compare_json_figures(struct tv_out *out, const struct tv_comparison 
     tv_out_init_memory(&name);
     if (is_frame)
         tv_run_row_own_name(&name, comparison->table, named);
+/* Has a row, or a caller of a path, another name on the base side? */
+static bool compare_has_base_name(const struct tv_run_table *table, const struct tv_run_row *row)
+{
+    while (row->match == TV_MATCH_SAME && row->parent > 0)
+        row = &table->rows[row->parent - 1];
+    return row->match != TV_MATCH_SAME;
+}
+
     else
         tv_run_row_name(&name, comparison->table, named);
     tv_json_put_text(out, "", "key", (struct tv_bytes){name.buffer, name.length});
-    if (named->match != TV_MATCH_SAME && !is_frame) {
+    if (!is_frame && compare_has_base_name(comparison->table, named)) {
         name.length = 0;
         tv_run_row_base_name(&name, comparison->table, named);
         tv_json_put_text(out, ", ", "base_key", (struct tv_bytes){name.buffer, name.length});
