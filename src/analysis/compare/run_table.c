@@ -32,6 +32,7 @@ void tv_run_table_release(struct tv_run_table *table)
     tv_free(table->rows);
     tv_free(table->runs);
     tv_free(table->neighbours);
+    tv_free(table->callees);
     tv_map_release(&table->index);
     tv_interner_free(table->strings);
     *table = (struct tv_run_table){.rows = NULL};
@@ -273,10 +274,17 @@ static struct tv_run_row run_table_key(struct tv_run_table *table, const struct 
     return run_table_method_key(table, &method);
 }
 
-uint32_t tv_run_table_find_frame(struct tv_run_table *table, const struct tv_trace_info *info,
-                                 uint32_t frame)
+struct tv_run_row tv_run_table_frame_key(struct tv_run_table *table,
+                                         const struct tv_trace_info *info, uint32_t frame)
 {
     assert(frame < info->frame_count);
+    return run_table_key(table, info, &info->frames[frame]);
+}
+
+/* Return the row of a frame; TV_NONE: there is none. */
+static uint32_t run_table_find_frame(struct tv_run_table *table, const struct tv_trace_info *info,
+                                     uint32_t frame)
+{
     struct tv_run_row wanted = run_table_key(table, info, &info->frames[frame]);
     uint64_t key = run_row_hash(&wanted);
     for (;; key++) {
@@ -284,6 +292,14 @@ uint32_t tv_run_table_find_frame(struct tv_run_table *table, const struct tv_tra
         if (found == TV_NONE || run_row_has_key(&table->rows[found], &wanted))
             return found;
     }
+}
+
+uint32_t *tv_run_table_find_frames(struct tv_run_table *table, const struct tv_trace_info *info)
+{
+    uint32_t *row_of = tv_alloc(info->frame_count, sizeof *row_of);
+    for (uint32_t frame = 0; frame < info->frame_count; frame++)
+        row_of[frame] = run_table_find_frame(table, info, frame);
+    return row_of;
 }
 
 void tv_run_table_begin_run(struct tv_run_table *table, const struct tv_run *run,
@@ -294,14 +310,6 @@ void tv_run_table_begin_run(struct tv_run_table *table, const struct tv_run *run
     table->columns = tv_array_reserve(table->columns, &table->column_capacity, table->run_count + 1,
                                       sizeof *table->columns);
     table->columns[table->run_count] = (struct tv_run_column){.figures = NULL};
-uint32_t *tv_run_table_find_frames(struct tv_run_table *table, const struct tv_trace_info *info)
-{
-    uint32_t *row_of = tv_alloc(info->frame_count, sizeof *row_of);
-    for (uint32_t frame = 0; frame < info->frame_count; frame++)
-        row_of[frame] = run_table_find_frame(table, info, frame);
-    return row_of;
-}
-
     struct tv_run *added = &table->runs[table->run_count++];
     *added = *run;
     if (!run->weighs)

@@ -113,6 +113,11 @@ struct tv_run_neighbour {
     bool is_new;        /* of the new side */
 };
 
+/* A method that one side lacks calls another one that both have. */
+struct tv_run_callee {
+    uint32_t row, callee; /* rows of the matched table */
+};
+
 struct tv_run_table {
     enum tv_rows_by by;
     enum tv_names_match names;
@@ -130,6 +135,8 @@ struct tv_run_table {
     size_t rename_count;
     struct tv_run_neighbour *neighbours;
     size_t neighbour_count, neighbour_capacity;
+    struct tv_run_callee *callees;
+    size_t callee_count, callee_capacity;
     uint32_t old_program, new_program; /* strings: classes that are one program; or both 0 */
 };
 
@@ -182,6 +189,12 @@ void tv_run_table_learn_callers(struct tv_run_table *table, enum tv_run_side sid
 
 /* After that: join rows by the way names are matched, and set in_base, in_new, in_all. */
 void tv_run_table_match(struct tv_run_table *table);
+
+/* After that, for suggestions of renames: tell whether each side has a method that the other lacks,
+ * and learn the callees of these from the call tree of a run of each side. */
+bool tv_run_table_wants_callees(const struct tv_run_table *table);
+void tv_run_table_learn_callees(struct tv_run_table *table, enum tv_run_side side,
+                                const struct tv_call_tree *tree);
 
 /* Append the normal form of a name, in which generated numbers are '#'. */
 void tv_run_names_normal(struct tv_out *out, struct tv_bytes name, enum tv_names_match names);

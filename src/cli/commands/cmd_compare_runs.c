@@ -391,10 +391,15 @@ static void compare_match(struct tv_compare_tables *tables, const struct tv_run_
         compare_match(&tables->of_threads[i], renames);
 }
 
-/* Read the first run of a side again for the callers of its methods; a file that cannot be read
- * twice tells none. */
-static void compare_learn_callers(const struct tv_settings *settings, enum tv_run_side side,
-                                  struct tv_compare_tables *tables, bool *wanted)
+/* Learn from the call tree of a run. */
+typedef void compare_learn(struct tv_run_table *table, enum tv_run_side side,
+                           const struct tv_call_tree *tree);
+
+/* Read the first run of a side again for the callers or callees of its methods; a file that cannot
+ * be read twice tells none. */
+static void compare_learn_side(const struct tv_settings *settings, enum tv_run_side side,
+                               struct tv_compare_tables *tables, const bool *wanted,
+                               compare_learn *learn)
 {
     const struct tv_run_table *rows = &tables->rows;
     struct tv_measured measured;
@@ -410,25 +415,36 @@ static void compare_learn_callers(const struct tv_settings *settings, enum tv_ru
         tv_measure_tree(&own, 0, &measured, &err) != TV_OK)
         return;
     if (wanted[0])
-        tv_run_table_learn_callers(&tables->rows, side, measured.tree);
+        learn(&tables->rows, side, measured.tree);
     for (uint32_t i = 0; i < tables->thread_count; i++)
         if (wanted[i + 1])
-            tv_run_table_learn_callers(&tables->of_threads[i].rows, side, measured.tree);
+            learn(&tables->of_threads[i].rows, side, measured.tree);
     tv_measured_release(&measured);
 }
 
 /* Learn the callers of methods with generated numbers where these differ between the sides. */
-static void compare_learn_sides(const struct tv_settings *settings,
-                                struct tv_compare_tables *tables)
+static void compare_learn_callers(const struct tv_settings *settings,
+                                  struct tv_compare_tables *tables)
 {
     bool *wanted = tv_alloc((size_t)tables->thread_count + 1, sizeof *wanted);
     bool any = wanted[0] = tv_run_table_wants_callers(&tables->rows);
     for (uint32_t i = 0; i < tables->thread_count; i++)
         any |= wanted[i + 1] = tv_run_table_wants_callers(&tables->of_threads[i].rows);
-    if (any) {
-        compare_learn_callers(settings, TV_RUN_BASE, tables, wanted);
-        compare_learn_callers(settings, TV_RUN_NEW, tables, wanted);
-    }
+    for (unsigned side = TV_RUN_BASE; any && side <= TV_RUN_NEW; side++)
+        compare_learn_side(settings, (enum tv_run_side)side, tables, wanted,
+                           tv_run_table_learn_callers);
+    tv_free(wanted);
+}
+
+/* Learn the callees of methods that one side lacks.  Rules about threads suggest no renames. */
+static void compare_learn_callees(const struct tv_settings *settings,
+                                  struct tv_compare_tables *tables)
+{
+    bool *wanted = tv_alloc((size_t)tables->thread_count + 1, sizeof *wanted);
+    wanted[0] = tv_run_table_wants_callees(&tables->rows);
+    for (unsigned side = TV_RUN_BASE; wanted[0] && side <= TV_RUN_NEW; side++)
+        compare_learn_side(settings, (enum tv_run_side)side, tables, wanted,
+                           tv_run_table_learn_callees);
     tv_free(wanted);
 }
 
@@ -450,8 +466,9 @@ enum tv_status tv_compare_read_runs(const struct tv_settings *settings,
         tv_tree_memory_free(list.memory[place]);
     tv_free(list.runs);
     if (status == TV_OK) {
-        compare_learn_sides(settings, tables);
+        compare_learn_callers(settings, tables);
         compare_match(tables, &tables->rows);
+        compare_learn_callees(settings, tables);
     }
     tv_free(tables->rows.renames);
     tv_free(text);

@@ -774,6 +774,8 @@ static void compare_write_json(struct tv_out *out, const struct tv_compare_repor
     static const char *const scales[] = {"none", "common", "total"};
     const struct tv_comparison *comparison = report->comparison;
     tv_out_text(out, "{\n  \"format\": \"traceview.diff/1\",\n ");
+        tv_json_put_text(out, ", ", "equal",
+                         renames[i].by_callees ? TV_BYTES("callees") : TV_BYTES("signature"));
     tv_json_put_text(out, " ", "by", tv_bytes_of(by[comparison->table->by]));
     if (comparison->table->unfolded)
         tv_out_text(out, ", \"unfolded\": true");
