@@ -42,7 +42,7 @@ void tv_settings_init(struct tv_settings *settings)
     settings->max_size = TV_ANY_SIZE;
     settings->record.runs = 10;
     settings->record.alloc = UINT64_C(512) << 10;
-    settings->compare.min_share = UINT64_C(50000); /* 0.05 % */
+    settings->compare.min_share = TV_DEFAULT_MIN_SHARE;
 }
 
 unsigned tv_settings_workers(const struct tv_settings *settings)

@@ -76,6 +76,9 @@ struct tv_push_settings {
     struct tv_words labels;
 };
 
+/* --min-share that was not given: 0.05 %. */
+#define TV_DEFAULT_MIN_SHARE UINT64_C(50000)
+
 /* Options of `traceview diff` for groups of runs (docs/compare.md). */
 struct tv_compare_settings {
     struct tv_words base, new, history; /* files; folders and patterns are expanded */

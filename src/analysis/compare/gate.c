@@ -551,6 +551,9 @@ static const char *gate_refuse(const struct tv_comparison *comparison,
     if (rule->p > 0 && (comparison->base_runs < 3 || comparison->new_runs < 3))
         return "p needs at least 3 runs a side, and 5 for its promise: record more runs, or leave "
                "p out";
+    if (rule->low.way != TV_GATE_NO_LIMIT && !comparison->can_test && rule->figure < TV_GATE_NEW)
+        return "one run on a side has no interval, so nothing is known about low: record more "
+               "runs, or leave low out";
     if (rule->runs > comparison->new_runs ||
         (rule->runs > comparison->base_runs && rule->change.is_change))
         return "there are fewer runs than the rule asks for";

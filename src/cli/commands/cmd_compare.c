@@ -98,6 +98,30 @@ static void compare_add_symbols(struct tv_settings *settings)
     compare_append_words(&settings->compare.new_symbols, &settings->input.symbols);
 }
 
+/* Does an option choose rows or figures that only groups of runs have? */
+static bool compare_asks_for_rows(const struct tv_settings *settings)
+{
+    const struct tv_compare_settings *compare = &settings->compare;
+    return compare->by != 0 || compare->figure != 0 || compare->names != 0 || compare->scale != 0 ||
+           compare->no_fold || compare->rename || settings->clock != TV_CHOICE_ANY ||
+           compare->min_share != TV_DEFAULT_MIN_SHARE;
+}
+
+/* Does an option ask for verdicts that only groups of runs have? */
+static bool compare_asks_for_verdicts(const struct tv_compare_settings *compare)
+{
+    return compare->fail_if.count > 0 || compare->rules || compare->allow_none ||
+           compare->no_total || compare->alpha || compare->plan > 0;
+}
+
+/* Does an option ask for what only groups of runs have?  The table of two files would ignore it. */
+static bool compare_asks_for_groups(const struct tv_settings *settings)
+{
+    return compare_asks_for_rows(settings) || compare_asks_for_verdicts(&settings->compare) ||
+           settings->compare.open || settings->compare.reports.count > 0 ||
+           settings->table.format > TV_COMPARE_JSON;
+}
+
 /* Give the second of two files its --range, and turn them into groups of one run each where only
  * groups can be shown. */
 static void compare_pair(struct tv_settings *settings)
@@ -105,7 +129,7 @@ static void compare_pair(struct tv_settings *settings)
     struct tv_compare_settings *compare = &settings->compare;
     if (settings->select.ranges.count > 1 && !compare->new_range)
         compare->new_range = settings->select.ranges.items[1];
-    if (!compare_has_picture(settings) && !compare->open)
+    if (!compare_asks_for_groups(settings))
         return;
     tv_words_add(&compare->base, settings->files.items[0]);
     tv_words_add(&compare->new, settings->files.items[1]);
@@ -335,6 +359,11 @@ static enum tv_status compare_check_options(const struct tv_settings *settings, 
     if (compare->alpha && (end == compare->alpha || *end != '\0' || !(*alpha > 0 && *alpha < 0.5)))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--alpha: expected a probability below 0.5, found '%s'", compare->alpha);
+    if (settings->table.sort != 0)
+        return tv_fail(
+            err, TV_ERR_USAGE, TV_NO_OFFSET,
+            "--sort: rows of groups have their own order, the most certain change first; "
+            "--format csv can be sorted by other tools");
     for (size_t i = 0; i < compare->reports.count; i++) {
         const char *report = compare->reports.items[i], *path = strchr(report, '=');
         if (!path || !path[1] || compare_find_format(report) == TV_COUNT(compare_formats))

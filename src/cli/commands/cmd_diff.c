@@ -24,9 +24,10 @@
 #include "writers/tables/tables.h"
 
 static const struct tv_option diff_options[] = {
-    TV_OPTION("format", "text|csv|json|markdown|junit|sarif|github|gitlab|svg|html",
-              TV_OPTION_CHOICE, table.format,
-              "output format (default: text); markdown to gitlab for --base and --new"),
+    TV_OPTION(
+        "format", "text|csv|json|markdown|junit|sarif|github|gitlab|svg|html", TV_OPTION_CHOICE,
+        table.format,
+        "output format (default: text); all but text, csv and json compare two files as groups"),
     TV_OPTION(
         "sort", "default|name|calls|incl-wall|excl-wall|incl-cpu|excl-cpu", TV_OPTION_CHOICE,
         table.sort,
@@ -212,9 +213,6 @@ static int cmd_diff_run(const struct tv_command *command, const struct tv_settin
         status = cmd_diff_read_side(settings, 0, &a, &err);
     if (status == TV_OK)
         status = cmd_diff_read_side(settings, 1, &b, &err);
-    if (status == TV_OK && settings->table.format > TV_DIFF_JSON)
-        status = tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET,
-                         "--format: this format is for groups of runs: --base A --new B");
     if (status == TV_OK)
         status = cmd_diff_check_kinds(a.profile, b.profile, &err);
     if (status == TV_OK)

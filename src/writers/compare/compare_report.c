@@ -220,6 +220,13 @@ static bool compare_has_plain_names(const struct tv_run_table *table)
     return plain;
 }
 
+bool tv_compare_may_be_noise(const struct tv_compare_report *report, uint32_t number)
+{
+    const struct tv_gate_rule *rule = &report->rules[number];
+    return !report->results[number].comparison->can_test && rule->change.is_change &&
+           rule->figure != TV_GATE_CALLS;
+}
+
 void tv_compare_put_hit(struct tv_out *out, const struct tv_compare_report *report, uint32_t number,
                         const struct tv_gate_hit *hit)
 {
@@ -244,6 +251,8 @@ void tv_compare_put_hit(struct tv_out *out, const struct tv_compare_report *repo
         tv_out_text(out, ", p ");
         tv_out_text(out, hit->p < 0.0001 ? "" : "= ");
         tv_compare_put_p(out, hit->p);
+    } else if (tv_compare_may_be_noise(report, number)) {
+        tv_out_text(out, ", one run on a side: may be noise");
     }
     tv_out_char(out, ')');
 }
@@ -407,7 +416,9 @@ void tv_compare_put_rule(struct tv_out *out, const struct tv_compare_report *rep
                   (int)rule->text.length, (const char *)rule->text.data);
     if (result->reason)
         tv_out_format(out, " (%s)", result->reason);
-    else if (result->tiny > 0)
+    else if (!result->fired && tv_compare_may_be_noise(report, number))
+        tv_out_text(out, " (one run on a side: noise may hide a change)");
+    if (!result->reason && result->tiny > 0)
         tv_out_format(out, " (without %u %s of tiny calls)", result->tiny,
                       tv_plural(result->tiny, "row", "rows"));
     tv_out_char(out, '\n');
@@ -596,6 +607,14 @@ static void compare_json_values(struct tv_out *out, const struct tv_comparison *
     tv_out_char(out, ']');
 }
 
+/* Has a row, or a caller of a path, another name on the base side? */
+static bool compare_has_base_name(const struct tv_run_table *table, const struct tv_run_row *row)
+{
+    while (row->match == TV_MATCH_SAME && row->parent > 0)
+        row = &table->rows[row->parent - 1];
+    return row->match != TV_MATCH_SAME;
+}
+
 /* Write the members of a row that are not of single runs; a frame of a graph has its own name as
  * key, without its callers. */
 static void compare_json_figures(struct tv_out *out, const struct tv_comparison *comparison,
@@ -607,14 +626,6 @@ static void compare_json_figures(struct tv_out *out, const struct tv_comparison 
     tv_out_init_memory(&name);
     if (is_frame)
         tv_run_row_own_name(&name, comparison->table, named);
-/* Has a row, or a caller of a path, another name on the base side? */
-static bool compare_has_base_name(const struct tv_run_table *table, const struct tv_run_row *row)
-{
-    while (row->match == TV_MATCH_SAME && row->parent > 0)
-        row = &table->rows[row->parent - 1];
-    return row->match != TV_MATCH_SAME;
-}
-
     else
         tv_run_row_name(&name, comparison->table, named);
     tv_json_put_text(out, "", "key", (struct tv_bytes){name.buffer, name.length});
@@ -763,6 +774,8 @@ static void compare_json_renames(struct tv_out *out, const struct tv_comparison 
                              (struct tv_bytes){names[k].buffer, names[k].length});
             tv_out_release(&names[k]);
         }
+        tv_json_put_text(out, ", ", "equal",
+                         renames[i].by_callees ? TV_BYTES("callees") : TV_BYTES("signature"));
         tv_out_char(out, '}');
     }
     tv_free(renames);
@@ -774,8 +787,6 @@ static void compare_write_json(struct tv_out *out, const struct tv_compare_repor
     static const char *const scales[] = {"none", "common", "total"};
     const struct tv_comparison *comparison = report->comparison;
     tv_out_text(out, "{\n  \"format\": \"traceview.diff/1\",\n ");
-        tv_json_put_text(out, ", ", "equal",
-                         renames[i].by_callees ? TV_BYTES("callees") : TV_BYTES("signature"));
     tv_json_put_text(out, " ", "by", tv_bytes_of(by[comparison->table->by]));
     if (comparison->table->unfolded)
         tv_out_text(out, ", \"unfolded\": true");

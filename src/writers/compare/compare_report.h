@@ -123,6 +123,10 @@ void tv_compare_put_interval(struct tv_out *out, const struct tv_relative_change
 /* Write a probability: "0.186", "0.0040", "<0.0001". */
 void tv_compare_put_p(struct tv_out *out, double p);
 
+/* Tell whether a rule judges times of one run on a side, of which nobody knows how much is noise.
+ */
+bool tv_compare_may_be_noise(const struct tv_compare_report *report, uint32_t number);
+
 /* Write "draw: 1.2 ms -> 1.4 ms (+16.7 %, p = 0.004)" for a hit of a rule. */
 void tv_compare_put_hit(struct tv_out *out, const struct tv_compare_report *report, uint32_t number,
                         const struct tv_gate_hit *hit);
