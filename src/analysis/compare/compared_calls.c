@@ -94,12 +94,6 @@ static uint32_t compared_calls_find_row(const struct tv_compared_calls *calls,
 
 /* ---- Adding ---- */
 
-/* Is there one run on each side, so that only its calls can tell how much times vary? */
-static bool compared_calls_are_single(const struct tv_compared_calls *calls)
-{
-    return calls->comparison->base_runs == 1 && calls->comparison->new_runs == 1;
-}
-
 /* Return the name of the thread, or of the track, that a row of slices belongs to. */
 static uint32_t compared_calls_track(const struct tv_compared_calls *calls,
                                      const struct tv_trace *trace, uint32_t row)
@@ -179,7 +173,7 @@ void tv_compared_calls_add(struct tv_compared_calls *calls, uint32_t run,
         tv_durations_of(trace, selection, frame, by_cpu, &durations);
         compared_calls_add_frame(calls, row, run, trace, &durations);
         struct tv_calls_of_row *of = &calls->rows[row];
-        if (!compared_calls_are_single(calls) || of->single[!is_base])
+        if (!tv_comparison_is_single(calls->comparison) || of->single[!is_base])
             continue;
         of->single[!is_base] =
             tv_durations_list(trace, selection, frame, by_cpu, &of->single_count[!is_base]);
@@ -212,7 +206,7 @@ void tv_compared_calls_finish(struct tv_compared_calls *calls)
     for (uint32_t i = 0; i < calls->count; i++) {
         struct tv_calls_of_row *of = &calls->rows[i];
         const tv_ns *const lists[] = {of->single[0], of->single[1]};
-        if (compared_calls_are_single(calls))
+        if (tv_comparison_is_single(calls->comparison))
             tv_call_noise_of(lists, of->single_count, &of->noise);
         for (size_t k = 0; k < TV_COUNT(sides); k++) {
             struct tv_side_calls *side = &calls->rows[i].side[sides[k]];

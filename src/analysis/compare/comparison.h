@@ -125,4 +125,10 @@ bool tv_comparison_has_all(const struct tv_comparison *comparison, const struct 
 double tv_comparison_median(const struct tv_comparison *comparison, const struct tv_run_row *row,
                             enum tv_run_side side, enum tv_run_figure figure);
 
+/* Is there one run on each side, so that only its calls can tell how much times vary? */
+static inline bool tv_comparison_is_single(const struct tv_comparison *comparison)
+{
+    return comparison->base_runs == 1 && comparison->new_runs == 1;
+}
+
 #endif

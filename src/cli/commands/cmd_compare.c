@@ -13,8 +13,10 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/bytes.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/out.h"
 #include "cli/commands/compare_rules.h"
@@ -23,6 +25,9 @@
 #include "cli/output/output.h"
 #include "writers/compare/compare_report.h"
 #include "writers/stacks/flame_svg.h"
+
+/* Maximum bytes of two files that text and JSON read a second time, with all calls in memory. */
+#define MAX_CALLS_BYTES ((uint64_t)1 << 28)
 
 /* In the order of enum tv_compare_format. */
 static const char *const compare_formats[] = {"text",  "csv",    "json",   "markdown", "junit",
@@ -287,7 +292,7 @@ static enum tv_status compare_write(const struct tv_settings *settings,
     return status;
 }
 
-/* ---- The calls of the HTML report ---- */
+/* ---- Single calls ---- */
 
 /* Read a run again and add its calls. */
 static enum tv_status compare_add_calls(const struct tv_settings *settings, uint32_t run,
@@ -321,6 +326,28 @@ static bool compare_has_calls(const struct tv_settings *settings,
            table->names != TV_NAMES_GROUPED && !settings->select.filter &&
            settings->select.categories.count == 0 && !settings->stacks.value &&
            !settings->stacks.compensate;
+}
+
+/* Does a report show single calls?  Text and JSON do for one run on each side. */
+static bool compare_shows_calls(const struct tv_settings *settings,
+                                const struct tv_comparison *comparison)
+{
+    bool is_text = compare_has_format(settings, TV_COMPARE_TEXT) && settings->compare.plan == 0;
+    return compare_has_format(settings, TV_COMPARE_HTML) ||
+           (tv_comparison_is_single(comparison) &&
+            (is_text || compare_has_format(settings, TV_COMPARE_JSON)));
+}
+
+/* Are the files so large that only a page, which asks for single calls, should read them again? */
+static bool compare_are_large(const struct tv_settings *settings,
+                              const struct tv_comparison *comparison)
+{
+    struct stat info;
+    uint64_t bytes = 0;
+    for (uint32_t run = 0; run < comparison->table->run_count; run++)
+        if (tv_file_stat(comparison->table->runs[run].name, &info) == 0 && S_ISREG(info.st_mode))
+            bytes += (uint64_t)info.st_size;
+    return bytes > MAX_CALLS_BYTES && !compare_has_format(settings, TV_COMPARE_HTML);
 }
 
 /* Read all runs again for the calls of the rows that have changed most certainly: only now these
@@ -411,14 +438,20 @@ static void compare_put_title(struct tv_out *out, const struct tv_settings *sett
 
 /* Write the reports, with the calls of methods if one of them shows calls. */
 static enum tv_status compare_write_with_calls(const struct tv_settings *settings,
+                                               const struct tv_compare_tables *tables,
                                                struct tv_compare_report *report,
                                                struct tv_error *err)
 {
     struct tv_compared_calls calls;
     struct tv_out note;
-    if (!compare_has_format(settings, TV_COMPARE_HTML) ||
+    if (!tables->reads_files || !compare_shows_calls(settings, report->comparison) ||
         !compare_has_calls(settings, report->comparison))
         return compare_write(settings, report, err);
+    if (compare_are_large(settings, report->comparison)) {
+        report->calls_note = "Single calls are not shown: the files are large; --format html "
+                             "shows them";
+        return compare_write(settings, report, err);
+    }
     tv_out_init_memory(&note);
     compare_read_calls(settings, &calls, report, &note);
     enum tv_status status = compare_write(settings, report, err);
@@ -472,7 +505,7 @@ static enum tv_status compare_write_pictured(const struct tv_settings *settings,
     struct tv_change_flame graph;
     struct tv_out title;
     if (!compare_has_picture(settings))
-        return compare_write(settings, report, err);
+        return compare_write_with_calls(settings, tables, report, err);
     enum tv_status status = compare_make(settings, tables, true, &by_path, err);
     if (status != TV_OK)
         return status;
@@ -482,7 +515,7 @@ static enum tv_status compare_write_pictured(const struct tv_settings *settings,
                          0.1 / TV_FLAME_SVG_INNER);
     report->graph = &graph;
     report->title = (const char *)title.buffer;
-    status = compare_write_with_calls(settings, report, err);
+    status = compare_write_with_calls(settings, tables, report, err);
     tv_change_flame_release(&graph);
     tv_out_release(&title);
     return status;

@@ -504,6 +504,8 @@ static void compare_write_text(struct tv_out *out, const struct tv_compare_repor
     }
     tv_text_table_end(&table);
     compare_text_rest(out, report->comparison, report->comparison->count - count);
+    if (tv_comparison_is_single(report->comparison))
+        tv_compare_put_calls_text(out, report);
     compare_text_tiny(out, report->comparison);
     compare_text_renames(out, report->comparison);
     if (report->rule_count > 0)
@@ -672,6 +674,21 @@ static void compare_json_row(struct tv_out *out, const struct tv_comparison *com
     compare_json_values(out, comparison, named, TV_RUN_NEW, "new_runs");
 }
 
+/* Write the first rows; with one run on each side they have the lengths of their calls. */
+static void compare_json_rows(struct tv_out *out, const struct tv_compare_report *report,
+                              uint32_t count)
+{
+    const struct tv_comparison *comparison = report->comparison;
+    bool single = report->calls && tv_comparison_is_single(comparison);
+    for (uint32_t i = 0; i < count; i++) {
+        tv_out_text(out, i > 0 ? ",\n    {" : "\n    {");
+        compare_json_row(out, comparison, &comparison->rows[i]);
+        if (single && i < report->calls->count)
+            tv_compare_put_calls_json(out, report, i);
+        tv_out_char(out, '}');
+    }
+}
+
 /* Write the frames of the differential flame graph, depth first, as rows.  A frame without a row
  * has no width: its name was replaced by that of the other side. */
 static void compare_json_frames(struct tv_out *out, const struct tv_change_flame *graph)
@@ -819,11 +836,7 @@ static void compare_write_json(struct tv_out *out, const struct tv_compare_repor
     tv_out_text(out, "  \"rows\": [");
     if (report->json_frames)
         compare_json_frames(out, report->graph);
-    for (uint32_t i = 0; i < count; i++) {
-        tv_out_text(out, i > 0 ? ",\n    {" : "\n    {");
-        compare_json_row(out, comparison, &comparison->rows[i]);
-        tv_out_char(out, '}');
-    }
+    compare_json_rows(out, report, count);
     compare_json_renames(out, comparison);
     tv_out_text(out, "\n  ],\n  \"rules\": [");
     for (uint32_t i = 0; i < report->rule_count; i++) {

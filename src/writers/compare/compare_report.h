@@ -42,7 +42,8 @@ struct tv_compare_report {
     uint32_t plan_runs;
     const char *title;                   /* of SVG and HTML */
     const struct tv_change_flame *graph; /* of SVG and HTML; NULL for other formats */
-    /* Calls of the first rows, and a line that says why there are none; of HTML, or NULL. */
+    /* Calls of the first rows, and a line that says why there are none; of HTML, or of text and
+     * JSON with one run on each side; else NULL. */
     const struct tv_compared_calls *calls;
     const char *calls_note;
     bool json_frames; /* the rows of JSON are the frames of the graph */
@@ -67,6 +68,12 @@ void tv_compare_write_html(struct tv_out *out, const struct tv_compare_report *r
 /* Write the calls of row `row`, a place in the comparison: a histogram of their lengths, their
  * percentiles, and the slowest of each side. (compare_calls_html.c) */
 void tv_compare_put_calls_html(struct tv_out *out, const struct tv_compare_report *report,
+                               uint32_t row);
+
+/* Write the calls of two traces: a table of the first rows that have any, and the member "lengths"
+ * of a row of JSON, which is one of those with calls. (compare_calls_text.c) */
+void tv_compare_put_calls_text(struct tv_out *out, const struct tv_compare_report *report);
+void tv_compare_put_calls_json(struct tv_out *out, const struct tv_compare_report *report,
                                uint32_t row);
 
 /* ---- Shared by the formats ---- */
