@@ -98,7 +98,7 @@ def check_github(text):
     """Return the messages of annotations: at most ten, and a notice."""
     found = []
     for line in text.split("\n")[:-1]:
-        match = re.fullmatch(r"::(error|notice) title=[^:,%]+::((?:%(?:25|0A|0D)|[^%\r])+)", line)
+        match = re.fullmatch(r"::(error|notice) (?:file=(?:%(?:25|3A|2C)|[^%:,])+,(?:line=[1-9]\d*,)?)?title=[^:,%]+::((?:%(?:25|0A|0D)|[^%\r])+)", line)
         assert match, line
         found.append((match[1], re.sub("%(25|0A|0D)", lambda code: chr(int(code[1], 16)), match[2])))
     assert text.endswith("\n") or text == ""

@@ -19,6 +19,7 @@ void tv_run_table_init(struct tv_run_table *table, enum tv_rows_by by, enum tv_n
     *table = (struct tv_run_table){.by = by, .names = names};
     table->strings = tv_interner_new();
     tv_map_init(&table->index);
+    tv_map_init(&table->source_index);
 }
 
 void tv_run_table_release(struct tv_run_table *table)
@@ -33,6 +34,8 @@ void tv_run_table_release(struct tv_run_table *table)
     tv_free(table->runs);
     tv_free(table->neighbours);
     tv_free(table->callees);
+    tv_free(table->sources);
+    tv_map_release(&table->source_index);
     tv_map_release(&table->index);
     tv_interner_free(table->strings);
     *table = (struct tv_run_table){.rows = NULL};
@@ -294,6 +297,62 @@ static uint32_t run_table_find_frame(struct tv_run_table *table, const struct tv
     }
 }
 
+/* ---- Sources ---- */
+
+static uint64_t run_source_hash(const struct tv_run_row *row)
+{
+    return run_row_hash(&(struct tv_run_row){
+        .class_name = row->class_name, .name = row->name, .signature = row->signature});
+}
+
+static bool run_source_is_of(const struct tv_run_source *source, const struct tv_run_row *row)
+{
+    return source->class_name == row->class_name && source->name == row->name &&
+           source->signature == row->signature;
+}
+
+/* Note the source of a method in the last run.  That of new runs is what people have before them,
+ * so it replaces that of the base. */
+static void run_table_note_source(struct tv_run_table *table, const struct tv_run_row *key,
+                                  const struct tv_trace_info *info, const struct tv_frame *frame)
+{
+    int32_t line = frame->with_line ? frame->function_line : frame->line;
+    uint64_t hash = run_source_hash(key);
+    uint32_t found;
+    if (frame->file == TV_EMPTY_STRING ||
+        (table->by != TV_ROWS_BY_METHOD && table->by != TV_ROWS_BY_PATH))
+        return;
+    for (;; hash++) {
+        found = tv_map_add(&table->source_index, hash, (uint32_t)table->source_count);
+        if (found == table->source_count || run_source_is_of(&table->sources[found], key))
+            break;
+    }
+    if (found < table->source_count && table->runs[table->run_count - 1].side != TV_RUN_NEW)
+        return;
+    table->sources = tv_array_reserve(table->sources, &table->source_capacity,
+                                      table->source_count + 1, sizeof *table->sources);
+    table->source_count += found == table->source_count;
+    table->sources[found] = (struct tv_run_source){
+        .class_name = key->class_name,
+        .name = key->name,
+        .signature = key->signature,
+        .file = tv_interner_add(table->strings, tv_trace_info_text(info, frame->file)),
+        .line = line > 0 ? (uint32_t)line : 0,
+    };
+}
+
+const struct tv_run_source *tv_run_table_find_source(const struct tv_run_table *table,
+                                                     const struct tv_run_row *row)
+{
+    if (table->source_count == 0)
+        return NULL;
+    for (uint64_t hash = run_source_hash(row);; hash++) {
+        uint32_t found = tv_map_find(&table->source_index, hash);
+        if (found == TV_NONE || run_source_is_of(&table->sources[found], row))
+            return found == TV_NONE ? NULL : &table->sources[found];
+    }
+}
+
 uint32_t *tv_run_table_find_frames(struct tv_run_table *table, const struct tv_trace_info *info)
 {
     uint32_t *row_of = tv_alloc(info->frame_count, sizeof *row_of);
@@ -337,8 +396,9 @@ void tv_run_table_add_profile(struct tv_run_table *table, const struct tv_run *r
     run_table_begin_run(table, run, profile->head, &profile->figures);
     for (uint32_t i = 0; i < profile->count; i++) {
         const struct tv_method_cost *method = &profile->methods[i];
-        struct tv_run_row key =
-            run_table_key(table, profile->head, &profile->head->frames[method->frame]);
+        const struct tv_frame *frame = &profile->head->frames[method->frame];
+        struct tv_run_row key = run_table_key(table, profile->head, frame);
+        run_table_note_source(table, &key, profile->head, frame);
         struct tv_run_figures figures = {method->incl_wall,
                                          method->excl_wall,
                                          method->incl_cpu,
@@ -439,6 +499,7 @@ static struct tv_run_row tree_rows_frame_key(struct tree_rows *rows, uint32_t fr
     struct frame_names *names = &rows->names[frame];
     if (!names->known) {
         struct tv_run_row key = run_table_key(rows->table, info, &info->frames[frame]);
+        run_table_note_source(rows->table, &key, info, &info->frames[frame]);
         *names =
             (struct frame_names){key.class_name, key.name, key.signature, key.of_category, true};
     }

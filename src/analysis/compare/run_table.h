@@ -118,6 +118,12 @@ struct tv_run_callee {
     uint32_t row, callee; /* rows of the matched table */
 };
 
+/* The source of a method. */
+struct tv_run_source {
+    uint32_t class_name, name, signature, file; /* strings of the table */
+    uint32_t line;                              /* 0: unknown */
+};
+
 struct tv_run_table {
     enum tv_rows_by by;
     enum tv_names_match names;
@@ -137,6 +143,9 @@ struct tv_run_table {
     size_t neighbour_count, neighbour_capacity;
     struct tv_run_callee *callees;
     size_t callee_count, callee_capacity;
+    struct tv_run_source *sources; /* of methods whose traces know it; of new runs if these do */
+    size_t source_count, source_capacity;
+    struct tv_map source_index;        /* hash of the names -> source */
     uint32_t old_program, new_program; /* strings: classes that are one program; or both 0 */
 };
 
@@ -195,6 +204,10 @@ void tv_run_table_match(struct tv_run_table *table);
 bool tv_run_table_wants_callees(const struct tv_run_table *table);
 void tv_run_table_learn_callees(struct tv_run_table *table, enum tv_run_side side,
                                 const struct tv_call_tree *tree);
+
+/* Return the source of a row's method, or NULL if no trace knows it, or rows are no methods. */
+const struct tv_run_source *tv_run_table_find_source(const struct tv_run_table *table,
+                                                     const struct tv_run_row *row);
 
 /* Append the normal form of a name, in which generated numbers are '#'. */
 void tv_run_names_normal(struct tv_out *out, struct tv_bytes name, enum tv_names_match names);

@@ -70,7 +70,14 @@ void tv_compare_write_junit(struct tv_out *out, const struct tv_compare_report *
     tv_out_release(&details);
 }
 
-/* Return the file of the first new run, as the place of what changed: runs have no source files. */
+/* Return the source of the row of a hit; NULL: nobody knows it. */
+static const struct tv_run_source *compare_hit_source(const struct tv_run_table *table,
+                                                      const struct tv_gate_hit *hit)
+{
+    return hit->row != TV_NONE ? tv_run_table_find_source(table, &table->rows[hit->row]) : NULL;
+}
+
+/* Return the file of the first new run, as the place of a change whose source is unknown. */
 static struct tv_bytes compare_new_file(const struct tv_run_table *table)
 {
     for (uint32_t run = 0; run < table->run_count; run++)
@@ -108,14 +115,17 @@ static void compare_sarif_hit(struct tv_sarif *sarif, const struct tv_compare_re
         else
             tv_out_text(&name, "total");
         tv_run_names_normal(&form, (struct tv_bytes){name.buffer, name.length}, TV_NAMES_SIMILAR);
-        tv_sarif_add(sarif, &(struct tv_sarif_result){
-                                .rule = id,
-                                .level = "error",
-                                .message = {message.buffer, message.length},
-                                .file = compare_new_file(table),
-                                .name = {name.buffer, name.length},
-                                .fingerprint = {form.buffer, form.length},
-                            });
+        const struct tv_run_source *source = compare_hit_source(table, hit);
+        tv_sarif_add(
+            sarif, &(struct tv_sarif_result){
+                       .rule = id,
+                       .level = "error",
+                       .message = {message.buffer, message.length},
+                       .file = source ? tv_run_text(table, source->file) : compare_new_file(table),
+                       .line = source ? source->line : 0,
+                       .name = {name.buffer, name.length},
+                       .fingerprint = {form.buffer, form.length},
+                   });
     }
     if (result->reason) {
         message.length = 0;
@@ -145,12 +155,12 @@ void tv_compare_write_sarif(struct tv_out *out, const struct tv_compare_report *
 
 /* ---- Annotations of GitHub Actions ---- */
 
-/* Write text as the data of a workflow command. */
-static void compare_put_command(struct tv_out *out, struct tv_bytes text)
+/* Write text as the data of a workflow command, or as one of its properties. */
+static void compare_put_command(struct tv_out *out, struct tv_bytes text, bool is_property)
 {
     for (size_t i = 0; i < text.length; i++) {
         char c = (char)text.data[i];
-        if (c == '%' || c == '\n' || c == '\r')
+        if (c == '%' || c == '\n' || c == '\r' || (is_property && (c == ':' || c == ',')))
             tv_out_format(out, "%%%02X", (unsigned)c);
         else
             tv_out_char(out, c);
@@ -158,12 +168,22 @@ static void compare_put_command(struct tv_out *out, struct tv_bytes text)
 }
 
 /* Write an annotation, unless there are as many as GitHub shows; count it. */
-static void compare_annotate(struct tv_out *out, const struct tv_out *text, uint32_t *count)
+static void compare_annotate(struct tv_out *out, const struct tv_run_table *table,
+                             const struct tv_run_source *source, const struct tv_out *text,
+                             uint32_t *count)
 {
     if ((*count)++ >= GITHUB_ANNOTATIONS)
         return;
-    tv_out_text(out, "::error title=traceview::");
-    compare_put_command(out, (struct tv_bytes){text->buffer, text->length});
+    tv_out_text(out, "::error ");
+    if (source) {
+        tv_out_text(out, "file=");
+        compare_put_command(out, tv_run_text(table, source->file), true);
+        tv_out_char(out, ',');
+    }
+    if (source && source->line > 0)
+        tv_out_format(out, "line=%u,", source->line);
+    tv_out_text(out, "title=traceview::");
+    compare_put_command(out, (struct tv_bytes){text->buffer, text->length}, false);
     tv_out_char(out, '\n');
 }
 
@@ -178,14 +198,16 @@ void tv_compare_write_github(struct tv_out *out, const struct tv_compare_report 
             continue;
         text.length = 0;
         compare_put_refusal(&text, &report->rules[i], &report->results[i]);
-        compare_annotate(out, &text, &count);
+        compare_annotate(out, NULL, NULL, &text, &count);
     }
     for (uint32_t i = 0; i < report->rule_count; i++) {
         const struct tv_gate_result *result = &report->results[i];
         for (uint32_t k = 0; k < result->hit_count; k++) {
             text.length = 0;
             tv_compare_put_hit(&text, report, i, &result->hits[k]);
-            compare_annotate(out, &text, &count);
+            const struct tv_run_table *table = result->comparison->table;
+            compare_annotate(out, table, compare_hit_source(table, &result->hits[k]), &text,
+                             &count);
         }
     }
     tv_out_release(&text);
