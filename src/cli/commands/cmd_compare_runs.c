@@ -2,20 +2,20 @@
 /*
  * cmd_compare_runs.c - reads the runs of both groups into the run tables (cmd_compare.h).
  *
- *     run 0 --measure--> tree or profile --.
- *     run 1 --measure--> tree or profile --+--> add one after the other, in their order
- *     ...                                  |
- *     run n --measure--> tree or profile --'    then the next batch
+ *     worker 0    measure run 0    add 0    measure run 2 ..............    add 2    ...
+ *     worker 1    measure run 1 ........    add 1    measure run 3 ..............    add 3
  *
- * Runs of a batch are measured at the same time, each by its share of --jobs: one file alone keeps
- * several processors busy for a part of the time only.  Nobody can tell from the outcome: tables
- * grow in the order of the runs, an error is that of the first run that has one, and the messages
- * of a run are printed when it is added.
+ * Several runs are measured at the same time, each by its share of --jobs: one file alone keeps
+ * several processors busy for a part of the time only.  Each worker adds the run that it has
+ * measured when it is the run's turn, while others measure.  Nobody can tell from the outcome:
+ * tables grow in the order of the runs, an error is that of the first run that has one, and the
+ * messages of a run are printed when it is added.
  *
  * Rules about threads need each run once more for each pattern of threads; that is done when the
  * run is added.
  */
 #include <assert.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,10 +32,10 @@
 #include "cli/output/message.h"
 #include "writers/compare/described_run.h"
 
-/* Each run of a batch has a tree in memory.  Files that cannot be streamed are in memory whole, in
- * several times their bytes. */
-#define MAX_BATCH 4
-#define MAX_BATCH_BYTES ((uint64_t)1 << 29)
+/* Maximum number of runs that are read at the same time, and of their bytes: each has a tree in
+ * memory, and files that cannot be streamed are there whole, in several times their bytes. */
+#define MAX_PARALLEL_RUNS ((size_t)4)
+#define MAX_PARALLEL_BYTES ((uint64_t)1 << 29)
 
 static bool compare_is_in_folder(const struct tv_settings *settings, const char *file)
 {
@@ -146,6 +146,7 @@ struct compare_reading {
     enum tv_run_side side;
     uint32_t session; /* number of its folder among those of its side */
     struct tv_settings settings;
+    uint64_t bytes; /* of its file, as far as they count */
 
     /* Set by measuring it. */
     struct tv_measured measured;
@@ -246,7 +247,7 @@ static enum tv_status compare_add_run(struct compare_reading *run, struct tv_com
     return status;
 }
 
-/* ---- Batches of runs ---- */
+/* ---- Several runs at the same time ---- */
 
 /* Return the length of a path's folder: the session of a run of the baseline. */
 static size_t compare_folder_length(const char *path)
@@ -255,13 +256,21 @@ static size_t compare_folder_length(const char *path)
     return slash ? (size_t)(slash - path) : 0;
 }
 
-/* All runs, in the order in which they are added. */
+/* All runs, in the order in which they are added.  Workers take the next one, measure it, and wait
+ * for its turn to add it; only runs that another worker has taken are waited for. */
 struct compare_runs {
     struct tv_compare_tables *tables;
     struct compare_reading *runs; /* [count] */
     size_t count;
-    size_t first;                             /* of the batch that is measured */
-    struct tv_tree_memory *memory[MAX_BATCH]; /* of the trees at each place of a batch */
+    struct tv_tree_memory *memory[MAX_PARALLEL_RUNS]; /* of the trees of each worker */
+
+    pthread_mutex_t mutex; /* of the members below */
+    pthread_cond_t changed;
+    size_t taken, added;   /* runs before these are */
+    uint64_t bytes;        /* of runs that are taken and not yet added */
+    uint32_t of_side;      /* traces among the runs of the side that is added */
+    enum tv_status status; /* after an error no run is taken or added */
+    struct tv_error err;
 };
 
 static void compare_list_runs(struct compare_runs *list, const struct tv_settings *settings,
@@ -282,59 +291,57 @@ static void compare_list_runs(struct compare_runs *list, const struct tv_setting
     }
 }
 
-/* Return the number of runs to measure at the same time from `first` on.  A pipe is read alone,
- * because nobody knows its size. */
-static size_t compare_batch_size(const struct compare_runs *list, size_t first)
+/* Return the size of a file; more than can be read beside another one for a pipe, of which nobody
+ * knows it. */
+static uint64_t compare_file_bytes(const char *file)
+{
+    struct stat info;
+    if (strcmp(file, "-") == 0 || tv_file_stat(file, &info) != 0 || !S_ISREG(info.st_mode))
+        return MAX_PARALLEL_BYTES + 1;
+    return (uint64_t)info.st_size;
+}
+
+/* Return how many of the runs from `first` on may be read at the same time. */
+static size_t compare_parallel_runs(const struct compare_runs *list, size_t first)
 {
     const struct tv_settings *settings = &list->runs[first].settings;
     size_t limit = tv_settings_workers(settings), size = 0;
     uint64_t bytes = 0;
-    struct stat info;
-    limit = limit < MAX_BATCH ? limit : MAX_BATCH;
+    limit = limit < MAX_PARALLEL_RUNS ? limit : MAX_PARALLEL_RUNS;
     if (settings->input.max_memory != TV_ANY_MEMORY)
         return 1;
     for (; size < limit && first + size < list->count; size++) {
-        const char *file = *list->runs[first + size].file;
-        if (strcmp(file, "-") == 0 || tv_file_stat(file, &info) != 0 || !S_ISREG(info.st_mode))
-            break;
-        bytes += (uint64_t)info.st_size;
-        if (bytes > MAX_BATCH_BYTES)
+        bytes += compare_file_bytes(*list->runs[first + size].file);
+        if (bytes > MAX_PARALLEL_BYTES)
             break;
     }
     return size > 0 ? size : 1;
 }
 
-/* Measure the run at one place of the batch. */
-static void compare_measure_place(void *context, unsigned place)
+/* Take the next run when there is room for it; NULL: there is none, or an error. */
+static struct compare_reading *compare_take_next(struct compare_runs *list)
 {
-    struct compare_runs *list = context;
-    struct compare_reading *run = &list->runs[list->first + place];
-    tv_message_collect(&run->messages);
-    run->status = compare_measure(run, list->tables, list->memory[place], &run->err);
-    tv_message_collect(NULL);
-}
-
-static void compare_measure_batch(struct compare_runs *list, size_t first, size_t size)
-{
-    assert(size > 0 && size <= MAX_BATCH && first + size <= list->count);
-    for (size_t place = 0; place < size; place++) {
-        struct compare_reading *run = &list->runs[first + place];
-        run->settings.input.jobs = tv_settings_workers(&run->settings) / size;
-        tv_out_init_memory(&run->messages);
-        if (!list->memory[place])
-            list->memory[place] = tv_tree_memory_new();
+    struct compare_reading *run = NULL;
+    pthread_mutex_lock(&list->mutex);
+    while (!run && list->status == TV_OK && list->taken < list->count) {
+        uint64_t bytes = compare_file_bytes(*list->runs[list->taken].file);
+        if (list->taken > list->added && list->bytes + bytes > MAX_PARALLEL_BYTES) {
+            pthread_cond_wait(&list->changed, &list->mutex);
+            continue;
+        }
+        run = &list->runs[list->taken++];
+        run->bytes = bytes;
+        list->bytes += bytes;
     }
-    list->first = first;
-    tv_workers_run((unsigned)size, compare_measure_place, list);
+    pthread_mutex_unlock(&list->mutex);
+    return run;
 }
 
-/* Print what a run has to tell, and add it unless it could not be read.  *added stays false for a
- * file that is no trace in a folder: it is left out. */
-static enum tv_status compare_take_run(struct compare_runs *list, struct compare_reading *run,
-                                       bool *added, struct tv_error *err)
+/* Print what a run has to tell, and add it unless it could not be read.  A file that is no trace in
+ * a folder is left out. */
+static enum tv_status compare_add_taken(struct compare_runs *list, struct compare_reading *run,
+                                        struct tv_tree_memory *memory)
 {
-    size_t place = (size_t)(run - list->runs) - list->first;
-    assert(place < MAX_BATCH && list->memory[place]);
     tv_message_print(&run->messages);
     if (run->status == TV_ERR_UNSUPPORTED && compare_is_in_folder(&run->settings, *run->file)) {
         if (!run->settings.quiet)
@@ -342,38 +349,92 @@ static enum tv_status compare_take_run(struct compare_runs *list, struct compare
         return TV_OK;
     }
     if (run->status == TV_OK)
-        run->status = compare_add_run(run, list->tables, list->memory[place], &run->err);
+        run->status = compare_add_run(run, list->tables, memory, &run->err);
     if (run->status == TV_ERR_USAGE)
         tv_error_prefix(&run->err, "%s", *run->file);
-    *err = run->err;
-    *added = run->status == TV_OK;
+    list->err = run->err;
+    list->of_side += run->status == TV_OK;
     return run->status;
 }
 
-/* Read and add all runs.  After an error the rest of its batch is freed. */
+/* Check that a side has a trace after its last run. */
+static enum tv_status compare_check_side(struct compare_runs *list,
+                                         const struct compare_reading *run)
+{
+    bool last = run + 1 == list->runs + list->count || run[1].side != run->side;
+    if (!last)
+        return TV_OK;
+    bool none = list->of_side == 0 && run->side != TV_RUN_HISTORY;
+    list->of_side = 0;
+    if (!none)
+        return TV_OK;
+    return tv_fail(&list->err, TV_ERR_USAGE, TV_NO_OFFSET,
+                   "--%s: there is no trace among the files",
+                   run->side == TV_RUN_BASE ? "base" : "new");
+}
+
+/* Add a run when it is its turn.  The lock is not held while the run is added: only the worker of
+ * the run whose turn it is touches the tables, the status and the error. */
+static void compare_add_in_turn(struct compare_runs *list, struct compare_reading *run,
+                                struct tv_tree_memory *memory)
+{
+    size_t number = (size_t)(run - list->runs);
+    pthread_mutex_lock(&list->mutex);
+    while (list->added != number)
+        pthread_cond_wait(&list->changed, &list->mutex);
+    enum tv_status status = list->status;
+    pthread_mutex_unlock(&list->mutex);
+    bool ends = status != TV_OK;
+    if (!ends)
+        status = compare_add_taken(list, run, memory);
+    if (!ends && status == TV_OK)
+        status = compare_check_side(list, run);
+    compare_release_measured(run);
+    tv_out_release(&run->messages);
+    pthread_mutex_lock(&list->mutex);
+    list->status = status;
+    list->added++;
+    list->bytes -= run->bytes;
+    pthread_cond_broadcast(&list->changed);
+    pthread_mutex_unlock(&list->mutex);
+}
+
+/* Measure and add runs until there are no more. */
+static void compare_work(void *context, unsigned worker)
+{
+    struct compare_runs *list = context;
+    struct compare_reading *run;
+    assert(worker < MAX_PARALLEL_RUNS);
+    while ((run = compare_take_next(list)) != NULL) {
+        size_t parallel = compare_parallel_runs(list, (size_t)(run - list->runs));
+        if (!list->memory[worker])
+            list->memory[worker] = tv_tree_memory_new();
+        run->settings.input.jobs = tv_settings_workers(&run->settings) / parallel;
+        tv_out_init_memory(&run->messages);
+        tv_message_collect(&run->messages);
+        run->status = compare_measure(run, list->tables, list->memory[worker], &run->err);
+        tv_message_collect(NULL);
+        compare_add_in_turn(list, run, list->memory[worker]);
+    }
+}
+
+/* Read and add all runs. */
 static enum tv_status compare_take_runs(struct compare_runs *list, struct tv_error *err)
 {
-    enum tv_status status = TV_OK;
-    size_t end = 0, of_side = 0;
-    for (size_t i = 0; i < end || (status == TV_OK && i < list->count); i++) {
-        struct compare_reading *run = &list->runs[i];
-        bool added = false, last = i + 1 == list->count || run[1].side != run->side;
-        if (i == end) {
-            end += compare_batch_size(list, i);
-            compare_measure_batch(list, i, end - i);
-        }
-        if (status == TV_OK)
-            status = compare_take_run(list, run, &added, err);
-        compare_release_measured(run);
-        tv_out_release(&run->messages);
-        of_side += added;
-        if (status == TV_OK && last && of_side == 0 && run->side != TV_RUN_HISTORY)
-            status =
-                tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: there is no trace among the files",
-                        run->side == TV_RUN_BASE ? "base" : "new");
-        of_side = last ? 0 : of_side;
+    size_t workers = 1;
+    for (size_t i = 0; i < list->count; i++) {
+        size_t parallel = compare_parallel_runs(list, i);
+        workers = parallel > workers ? parallel : workers;
     }
-    return status;
+    pthread_mutex_init(&list->mutex, NULL);
+    pthread_cond_init(&list->changed, NULL);
+    tv_workers_run((unsigned)workers, compare_work, list);
+    pthread_cond_destroy(&list->changed);
+    pthread_mutex_destroy(&list->mutex);
+    for (size_t worker = 0; worker < workers; worker++)
+        tv_tree_memory_free(list->memory[worker]);
+    *err = list->err;
+    return list->status;
 }
 
 /* ---- All runs ---- */
@@ -462,8 +523,6 @@ enum tv_status tv_compare_read_runs(const struct tv_settings *settings,
     assert(list.count == count);
     if (status == TV_OK)
         status = compare_take_runs(&list, err);
-    for (size_t place = 0; place < MAX_BATCH; place++)
-        tv_tree_memory_free(list.memory[place]);
     tv_free(list.runs);
     if (status == TV_OK) {
         compare_learn_callers(settings, tables);
