@@ -9,12 +9,17 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/sort.h"
+#include "base/workers.h"
 
 /* Minimum number of runs for the promise of docs/compare.md: of each side; or of each side with a
  * history. */
 #define PROMISED_RUNS 5u
 #define PROMISED_RUNS_WITH_HISTORY 3u
 #define PROMISED_HISTORY 10u
+
+/* Maximum number of workers that list rows, and minimum number of rows for more than one. */
+#define MAX_ROW_PARTS 8u
+#define MIN_PARTED_ROWS 1000u
 
 /* Values of so many runs need no memory of their own. */
 #define FEW_RUNS 64u
@@ -444,36 +449,81 @@ static struct row_medians comparison_take_medians(const struct tv_comparison *co
     return medians;
 }
 
-static void comparison_list_rows(struct tv_comparison *comparison, double least_share)
+/* A part of the table's rows while they are listed, by one of several workers. */
+struct row_part {
+    struct tv_comparison *comparison;
+    double least_share;
+    uint32_t from, end; /* rows of the table */
+    uint32_t count;     /* compared rows: those from number `from` on */
+    uint32_t tested;
+};
+
+/* Fill in what is known of a row before the tests. */
+static void comparison_list_row(const struct row_part *part, uint32_t number, double *values,
+                                struct tv_compared_row *compared)
 {
-    const struct tv_run_table *table = comparison->table;
+    const struct tv_comparison *comparison = part->comparison;
+    const struct tv_run_row *row = &comparison->table->rows[number];
     double whole = comparison->base_total > comparison->new_total ? comparison->base_total
                                                                   : comparison->new_total;
+    struct row_medians base = comparison_take_medians(comparison, row, TV_RUN_BASE, values);
+    struct row_medians fresh = comparison_take_medians(comparison, row, TV_RUN_NEW, values);
+    compared->row = number;
+    compared->base = base.figure;
+    compared->new = fresh.figure;
+    compared->base_calls = (uint64_t)base.calls;
+    compared->new_calls = (uint64_t)fresh.calls;
+    compared->share = whole > 0 ? (base.excl > fresh.excl ? base.excl : fresh.excl) / whole : 0;
+    compared->p = compared->p_raw = 1;
+    comparison_note_calls(comparison, compared);
+    compared->tiny =
+        comparison->clock_cost > 0 && (comparison_is_tiny(comparison, row, TV_RUN_BASE) ||
+                                       comparison_is_tiny(comparison, row, TV_RUN_NEW));
+    compared->inlined = comparison_is_inlined(comparison, row);
+    compared->tested = comparison_is_testable(comparison, compared, part->least_share);
+}
+
+static void comparison_list_part(void *context, unsigned worker)
+{
+    struct row_part *part = (struct row_part *)context + worker;
+    const struct tv_run_table *table = part->comparison->table;
     double *values = tv_alloc(tv_size_mul(table->run_count, 3), sizeof *values);
-    comparison->rows = tv_alloc(table->row_count, sizeof *comparison->rows);
-    for (uint32_t i = 0; i < table->row_count; i++) {
+    for (uint32_t i = part->from; i < part->end; i++) {
         const struct tv_run_row *row = &table->rows[i];
         if (row->joined > 0 || (!row->in_base && !row->in_new))
             continue;
-        struct tv_compared_row *compared = &comparison->rows[comparison->count++];
-        compared->row = i;
-        struct row_medians base = comparison_take_medians(comparison, row, TV_RUN_BASE, values);
-        struct row_medians fresh = comparison_take_medians(comparison, row, TV_RUN_NEW, values);
-        compared->base = base.figure;
-        compared->new = fresh.figure;
-        compared->base_calls = (uint64_t)base.calls;
-        compared->new_calls = (uint64_t)fresh.calls;
-        compared->share = whole > 0 ? (base.excl > fresh.excl ? base.excl : fresh.excl) / whole : 0;
-        compared->p = compared->p_raw = 1;
-        comparison_note_calls(comparison, compared);
-        compared->tiny =
-            comparison->clock_cost > 0 && (comparison_is_tiny(comparison, row, TV_RUN_BASE) ||
-                                           comparison_is_tiny(comparison, row, TV_RUN_NEW));
-        compared->inlined = comparison_is_inlined(comparison, row);
-        compared->tested = comparison_is_testable(comparison, compared, least_share);
-        comparison->tested += compared->tested;
+        struct tv_compared_row *compared = &part->comparison->rows[part->from + part->count++];
+        comparison_list_row(part, i, values, compared);
+        part->tested += compared->tested;
     }
     tv_free(values);
+}
+
+/* List the rows of the table, each worker a part of them, as there can be millions. */
+static void comparison_list_rows(struct tv_comparison *comparison,
+                                 const struct tv_comparison_options *options)
+{
+    uint32_t rows = comparison->table->row_count;
+    struct row_part parts[MAX_ROW_PARTS];
+    unsigned jobs = options->jobs < MAX_ROW_PARTS ? options->jobs : MAX_ROW_PARTS;
+    if (jobs == 0 || rows < MIN_PARTED_ROWS)
+        jobs = 1;
+    comparison->rows = tv_alloc(rows, sizeof *comparison->rows);
+    for (unsigned i = 0; i < jobs; i++)
+        parts[i] = (struct row_part){
+            .comparison = comparison,
+            .least_share = options->least_share,
+            .from = (uint32_t)((uint64_t)rows * i / jobs),
+            .end = (uint32_t)((uint64_t)rows * (i + 1) / jobs),
+        };
+    tv_workers_run(jobs, comparison_list_part, parts);
+    for (unsigned i = 0; i < jobs; i++) {
+        if (comparison->count < parts[i].from && parts[i].count > 0)
+            memmove(comparison->rows + comparison->count, comparison->rows + parts[i].from,
+                    parts[i].count * sizeof *comparison->rows);
+        comparison->count += parts[i].count;
+        comparison->tested += parts[i].tested;
+    }
 }
 
 /* A row to be sorted by its caller and its own name. */
@@ -729,7 +779,7 @@ enum tv_status tv_comparison_init(struct tv_comparison *comparison,
     comparison->can_test = comparison->base_runs > 1 && comparison->new_runs > 1;
     comparison->promises = comparison_can_promise(comparison);
     comparison_test_total(comparison);
-    comparison_list_rows(comparison, options->least_share);
+    comparison_list_rows(comparison, options);
     comparison_sort_by_name(comparison);
     comparison_choose_tested(comparison);
     comparison_test_rows(comparison);

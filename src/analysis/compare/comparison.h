@@ -81,6 +81,7 @@ struct tv_comparison_options {
     enum { TV_COMPARE_BEST_CLOCK, TV_COMPARE_WALL, TV_COMPARE_CPU } clock;
     double least_share; /* rows below it in both sides are listed, not tested: 0.0005 */
     enum tv_compare_scale scale;
+    unsigned jobs; /* threads to compare many rows with; 0: one */
 };
 
 /* Maximum number of rows that are tested: those with the largest figures. */

@@ -625,8 +625,10 @@ static void run_callers_match_paths(struct tv_run_table *table)
     tv_map_init(&moves.methods.index);
     moves.method_of = tv_alloc(moves.count, sizeof *moves.method_of);
     path_moves_list_methods(&moves);
-    if (run_callers_any_unclear(&moves.methods) && path_moves_pair(&moves))
+    if (run_callers_any_unclear(&moves.methods) && path_moves_pair(&moves)) {
         path_moves_apply(&moves);
+        tv_run_table_note_sides(table);
+    }
     tv_free(moves.partner);
     tv_free(moves.move);
     tv_free(moves.method_of);
@@ -642,9 +644,11 @@ void tv_run_table_match_numbered(struct tv_run_table *table)
     size_t count;
     if (table->by == TV_ROWS_BY_PATH && table->names == TV_NAMES_SIMILAR)
         run_callers_match_paths(table);
+    if (table->neighbour_count == 0)
+        return;
     run_callers_sort(table);
-    struct numbered_row *rows = table->neighbour_count > 0 ? run_callers_list(table, &count) : NULL;
-    for (size_t at = 0, end; rows && at < count; at = end) {
+    struct numbered_row *rows = run_callers_list(table, &count);
+    for (size_t at = 0, end; at < count; at = end) {
         struct form_pairs pairs;
         end = run_callers_end(rows, at, count);
         if (run_callers_are_unclear(table, rows + at, end - at) &&

@@ -407,6 +407,7 @@ static struct tv_comparison_options compare_choose_options(const struct tv_setti
         .figure = (enum tv_run_figure)settings->compare.figure,
         .least_share = (double)settings->compare.min_share / 1e8,
         .scale = (enum tv_compare_scale)settings->compare.scale,
+        .jobs = tv_settings_workers(settings),
     };
     options.clock = settings->clock == TV_CHOICE_CPU    ? TV_COMPARE_CPU
                     : settings->clock == TV_CHOICE_WALL ? TV_COMPARE_WALL
