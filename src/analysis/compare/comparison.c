@@ -17,6 +17,9 @@
 #define PROMISED_RUNS_WITH_HISTORY 3u
 #define PROMISED_HISTORY 10u
 
+/* Minimum number of samples of a row in each run: fewer vary too much to be tested. */
+#define MIN_SAMPLES 20.0
+
 /* Maximum number of workers that list rows, and minimum number of rows for more than one. */
 #define MAX_ROW_PARTS 8u
 #define MIN_PARTED_ROWS 1000u
@@ -71,6 +74,11 @@ double tv_comparison_value(const struct tv_comparison *comparison, const struct 
         return comparison_length(comparison, row, run,
                                  (enum tv_run_length)(figure - TV_FIGURE_P50));
     }
+}
+
+double tv_comparison_log(const struct tv_comparison *comparison, double value)
+{
+    return log(comparison->counts ? value + 0.5 : value);
 }
 
 static int comparison_compare_values(const void *left, const void *right)
@@ -216,6 +224,9 @@ static enum tv_status comparison_check_kinds(struct tv_comparison *comparison, s
     comparison->weighs = first->weighs;
     comparison->value = first->value;
     comparison->unit = first->unit;
+    struct tv_bytes unit = tv_run_text(table, first->unit);
+    comparison->counts = first->weighs && (tv_bytes_equal(unit, TV_BYTES("samples")) ||
+                                           tv_bytes_equal(unit, TV_BYTES("count")));
     return TV_OK;
 }
 
@@ -409,7 +420,7 @@ static bool comparison_is_testable(const struct tv_comparison *comparison,
         return false;
     for (uint32_t run = 0; run < table->run_count; run++) {
         double value = tv_comparison_value(comparison, row, run, comparison->figure);
-        if (!(value > 0))
+        if (!(value > 0) || (comparison->counts && value < MIN_SAMPLES))
             return false;
     }
     return true;
@@ -701,8 +712,9 @@ static void comparison_test_rows(struct tv_comparison *comparison)
     for (uint32_t i = 0; i < tested; i++) {
         comparison->rows[i].change = chosen[i] = i;
         for (uint32_t run = 0; run < runs; run++)
-            logs[(size_t)i * runs + run] = log(tv_comparison_value(
-                comparison, &table->rows[comparison->rows[i].row], run, comparison->figure));
+            logs[(size_t)i * runs + run] = tv_comparison_log(
+                comparison, tv_comparison_value(comparison, &table->rows[comparison->rows[i].row],
+                                                run, comparison->figure));
     }
     struct tv_run_matrix matrix = {tested, runs, logs, sides, sessions};
     tv_changes_init(&comparison->changes, &matrix);

@@ -70,6 +70,7 @@ struct tv_comparison {
                  */
     bool mixed; /* base and new runs have different formats, which do not count the same things */
     bool obfuscated;    /* a base or new run has names that differ from build to build */
+    bool counts;        /* the figures are numbers of samples, which vary by their root at least */
     bool can_test;      /* both sides have at least two runs */
     double least_share; /* of the options */
     bool promises; /* "at most 1 % false alarms" holds: enough runs, not apart, moved or mixed, and
@@ -97,6 +98,9 @@ void tv_comparison_release(struct tv_comparison *comparison);
 
 /* Sort the values, and return their median; 0 if there are none. */
 double tv_comparison_middle(double *values, size_t count);
+
+/* Return the logarithm of a figure of a run, as it is tested. */
+double tv_comparison_log(const struct tv_comparison *comparison, double value);
 
 /* Return the total of a run on the clock of the comparison. */
 double tv_comparison_run_total(const struct tv_comparison *comparison, uint32_t run);

@@ -450,12 +450,13 @@ static void gate_test_sum(const struct tv_gate_rule *rule, const struct gate_cas
     for (uint32_t run = 0; run < runs; run++) {
         sides[run] = (uint8_t)table->runs[run].side;
         sessions[run] = table->runs[run].session;
-        logs[(size_t)last * runs + run] = log(sums[run]);
+        logs[(size_t)last * runs + run] = tv_comparison_log(comparison, sums[run]);
     }
     for (uint32_t i = 0; i < last; i++)
         for (uint32_t run = 0; run < runs; run++)
-            logs[(size_t)i * runs + run] = log(tv_comparison_value(
-                comparison, &table->rows[comparison->rows[i].row], run, comparison->figure));
+            logs[(size_t)i * runs + run] = tv_comparison_log(
+                comparison, tv_comparison_value(comparison, &table->rows[comparison->rows[i].row],
+                                                run, comparison->figure));
     struct tv_run_matrix matrix = {rows, runs, logs, sides, sessions};
     struct tv_changes changes;
     tv_changes_init(&changes, &matrix);
