@@ -85,7 +85,6 @@ static void sql_answer_value(struct sql_answer *answer, struct tv_sql_value *val
         break;
     case TV_SQL_IS_TEXT:
         sql_answer_text(answer, value->text);
-        tv_sql_value_release(value);
     }
 }
 

@@ -105,6 +105,7 @@ enum duck_statement {
     X(duck_type, create_enum_type, (const char **, uint64_t))                                      \
     X(void, destroy_logical_type, (duck_type *))                                                   \
     X(int, enum_internal_type, (duck_type))                                                        \
+    X(uint32_t, enum_dictionary_size, (duck_type))                                                 \
     X(char *, enum_dictionary_value, (duck_type, uint64_t))                                        \
     X(void, free, (void *))                                                                        \
     X(duck_function, create_table_function, (void))                                                \

@@ -837,8 +837,6 @@ static enum tv_status sql_take_chunk(const struct sql_row_taker *taker,
             values[i] =
                 tv_sql_value_read(&columns->items[i], chunk->data[i], chunk->validity[i], row);
         status = taker->take(taker->context, values, err);
-        for (uint64_t i = 0; i < columns->count; i++)
-            tv_sql_value_release(&values[i]);
     }
     return status;
 }

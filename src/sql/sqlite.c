@@ -99,7 +99,6 @@ static void sqlite_bind(sqlite3_stmt *insert, int place, struct tv_sql_value *va
     case TV_SQL_IS_TEXT:
         sqlite3_bind_text64(insert, place, (const char *)value->text.data, value->text.length,
                             SQLITE_TRANSIENT, SQLITE_UTF8);
-        tv_sql_value_release(value);
     }
 }
 

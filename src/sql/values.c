@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/memory.h"
 #include "parquet/parquet.h"
 #include "writers/text/names.h"
@@ -31,11 +32,28 @@ static bool sql_is_known(int type)
 
 /* ---- Values ---- */
 
-/* Return the text of a VARCHAR or of an ENUM; *owned is to be freed by the library. */
-static struct tv_bytes sql_text_of(const struct tv_sql_result_column *column, const void *data,
-                                   uint64_t row, char **owned)
+/* Return the text with a number of an ENUM.  The library makes a copy at each call, so that the
+ * texts of a result are asked for once. */
+static struct tv_bytes sql_enum_text(const struct tv_sql_result_column *column, uint64_t number)
 {
-    *owned = NULL;
+    if (number >= column->enum_count)
+        return TV_BYTES("");
+    struct tv_bytes *text = &column->enum_texts[number];
+    if (!text->data) {
+        char *copy = tv_duck.enum_dictionary_value(column->logical, number);
+        *text = TV_BYTES("");
+        if (copy && *copy)
+            *text = tv_bytes_of(copy);
+        else if (copy)
+            tv_duck.free(copy);
+    }
+    return *text;
+}
+
+/* Return the text of a VARCHAR or of an ENUM. */
+static struct tv_bytes sql_text_of(const struct tv_sql_result_column *column, const void *data,
+                                   uint64_t row)
+{
     if (column->type == DUCK_VARCHAR) {
         const struct duck_string *text = &((const struct duck_string *)data)[row];
         const char *bytes = text->bytes;
@@ -46,8 +64,7 @@ static struct tv_bytes sql_text_of(const struct tv_sql_result_column *column, co
     uint64_t number = column->enum_bytes == 1   ? ((const uint8_t *)data)[row]
                       : column->enum_bytes == 2 ? ((const uint16_t *)data)[row]
                                                 : ((const uint32_t *)data)[row];
-    *owned = tv_duck.enum_dictionary_value(column->logical, number);
-    return (struct tv_bytes){(const uint8_t *)*owned, *owned ? strlen(*owned) : 0};
+    return sql_enum_text(column, number);
 }
 
 struct tv_sql_value tv_sql_value_read(const struct tv_sql_result_column *column, const void *data,
@@ -99,7 +116,7 @@ struct tv_sql_value tv_sql_value_read(const struct tv_sql_result_column *column,
         break;
     default:
         value.kind = TV_SQL_IS_TEXT;
-        value.text = sql_text_of(column, data, row, &value.owned);
+        value.text = sql_text_of(column, data, row);
     }
     return value;
 }
@@ -179,7 +196,6 @@ static void sql_put_value(const struct sql_result *result, struct tv_out *out,
         break;
     case TV_SQL_IS_TEXT:
         sql_put_value_text(out, format, value.text);
-        tv_sql_value_release(&value);
     }
 }
 
@@ -293,6 +309,8 @@ static enum tv_status sql_columns_of_result(struct tv_sql_columns *columns, duck
             column->logical = tv_duck.column_logical_type(from, i);
             int internal = tv_duck.enum_internal_type(column->logical);
             column->enum_bytes = internal == DUCK_UTINYINT ? 1 : internal == DUCK_USMALLINT ? 2 : 4;
+            column->enum_count = tv_duck.enum_dictionary_size(column->logical);
+            column->enum_texts = tv_alloc(column->enum_count, sizeof *column->enum_texts);
         }
     }
     return TV_OK;
@@ -330,11 +348,21 @@ void tv_sql_chunk_release(struct tv_sql_chunk *chunk)
         tv_duck.destroy_data_chunk(&chunk->chunk);
 }
 
+/* Free what a column of an ENUM has. */
+static void sql_enum_release(struct tv_sql_result_column *column)
+{
+    for (uint32_t i = 0; i < column->enum_count; i++)
+        if (column->enum_texts[i].length > 0) /* an empty one is not the library's */
+            tv_duck.free((void *)(uintptr_t)column->enum_texts[i].data);
+    tv_free(column->enum_texts);
+    tv_duck.destroy_logical_type(&column->logical);
+}
+
 void tv_sql_columns_release(struct tv_sql_columns *columns)
 {
     for (uint64_t i = 0; i < columns->count && columns->items; i++)
         if (columns->items[i].logical)
-            tv_duck.destroy_logical_type(&columns->items[i].logical);
+            sql_enum_release(&columns->items[i]);
     tv_free(columns->items);
     columns->items = NULL;
 }
@@ -400,7 +428,6 @@ static void sql_put_parquet(struct tv_parquet *parquet, size_t column, enum tv_p
         break;
     case TV_SQL_IS_TEXT:
         tv_parquet_put_text(parquet, column, value->text);
-        tv_sql_value_release(value);
     }
 }
 
@@ -413,19 +440,18 @@ static void sql_put_parquet_block(struct tv_parquet *parquet, size_t column,
                                   const struct tv_sql_chunk *chunk, uint64_t first, uint64_t count)
 {
     enum tv_parquet_type type = sql_parquet_type(from->type);
-    struct tv_sql_value values[PARQUET_BLOCK];
     struct tv_bytes texts[PARQUET_BLOCK];
     int64_t integers[PARQUET_BLOCK];
     double reals[PARQUET_BLOCK];
     uint64_t valid = 0;
     for (uint64_t i = 0; i < count; i++) {
-        values[i] =
+        struct tv_sql_value value =
             tv_sql_value_read(from, chunk->data[column], chunk->validity[column], first + i);
-        bool is_null = values[i].kind == TV_SQL_IS_NULL;
+        bool is_null = value.kind == TV_SQL_IS_NULL;
         valid |= (uint64_t)!is_null << i;
-        integers[i] = values[i].integer;
-        reals[i] = values[i].real;
-        texts[i] = is_null ? (struct tv_bytes){NULL, 0} : values[i].text;
+        integers[i] = value.integer;
+        reals[i] = value.real;
+        texts[i] = is_null ? (struct tv_bytes){NULL, 0} : value.text;
         if (!is_null && !texts[i].data)
             texts[i].data = (const uint8_t *)"";
     }
@@ -435,8 +461,6 @@ static void sql_put_parquet_block(struct tv_parquet *parquet, size_t column,
         tv_parquet_put_reals(parquet, column, reals, &valid, (size_t)count);
     else
         tv_parquet_put_integers(parquet, column, integers, &valid, (size_t)count);
-    for (uint64_t i = 0; i < count; i++)
-        tv_sql_value_release(&values[i]);
 }
 
 /* Put the first rows of a column of a chunk. */
@@ -467,13 +491,13 @@ static bool sql_is_parquet_chunk(const struct sql_result *result, const struct t
     size_t bytes = 0;
     for (uint64_t i = 0; i < result->columns.count; i++) {
         const struct tv_sql_result_column *column = &result->columns.items[i];
-        if (sql_parquet_type(column->type) == TV_PARQUET_HUGE || column->type == DUCK_ENUM)
-            return false; /* of names, how long they are is not known before */
-        const struct duck_string *texts = chunk->data[i];
+        if (sql_parquet_type(column->type) == TV_PARQUET_HUGE)
+            return false;
         const uint64_t *valid = chunk->validity[i];
-        for (uint64_t row = 0; column->type == DUCK_VARCHAR && row < chunk->count; row++)
+        bool is_text = column->type == DUCK_VARCHAR || column->type == DUCK_ENUM;
+        for (uint64_t row = 0; is_text && row < chunk->count; row++)
             if (!valid || valid[row / 64] >> row % 64 & 1)
-                bytes += texts[row].length;
+                bytes += sql_text_of(column, chunk->data[i], row).length;
     }
     return bytes <= MOST_TEXT;
 }

@@ -13,6 +13,8 @@ struct tv_sql_result_column {
     int type;
     duck_type logical; /* of an ENUM; else NULL */
     int enum_bytes;
+    struct tv_bytes *enum_texts; /* by their numbers; data NULL: not asked for yet */
+    uint32_t enum_count;
 };
 
 struct tv_sql_columns {
@@ -48,8 +50,7 @@ struct tv_sql_value {
     int64_t integer;
     uint64_t low;
     double real;
-    struct tv_bytes text;
-    char *owned; /* memory of the text, or NULL: tv_sql_value_release */
+    struct tv_bytes text; /* of the chunk, or of an ENUM of the columns */
 };
 
 /* List the columns of a result; release them, also after an error.  TV_ERR_USAGE for a type that
@@ -66,12 +67,6 @@ void tv_sql_chunk_release(struct tv_sql_chunk *chunk);
 /* Decode the value of a column in a row of a chunk. */
 struct tv_sql_value tv_sql_value_read(const struct tv_sql_result_column *column, const void *data,
                                       const uint64_t *validity, uint64_t row);
-
-static inline void tv_sql_value_release(struct tv_sql_value *value)
-{
-    if (value->owned)
-        tv_duck.free(value->owned);
-}
 
 /* Write an integer of 128 bits in decimal. */
 void tv_sql_put_huge(struct tv_out *out, const struct tv_sql_value *number);
