@@ -12,6 +12,7 @@ import struct
 _MESSAGES = """
 Packet: timestamp=8 timestamp_clock_id=58 trusted_packet_sequence_id=10 sequence_flags=13 interned_data=12:Interned
   trace_packet_defaults=59:Defaults previous_packet_dropped=42
+  machine_id=98 translation_table=82:Translations gpu_info=128:GpuInfo concurrent_session_event=134:Session
   ftrace_events=1:Bundle process_tree=2:ProcessTree chrome_events=5:ChromeEvents clock_snapshot=6:Snapshot
   sys_stats=7:SysStats process_stats=9:ProcessStats power_rails=40:Rails track_event=11:Event system_info=45:SystemInfo
   gpu_counter_event=52:GpuCounters gpu_mem_total_event=71:GpuMemory android_system_property=86:Properties
@@ -34,8 +35,14 @@ InlineFrame: function_name=1 source_file=2 line_number=3
 EventDefaults: track_uuid=11
 Snapshot: clocks=1:Clock primary_trace_clock=2
 Clock: clock_id=1 timestamp=2 is_incremental=3 unit_multiplier_ns=4
-SystemInfo: utsname=1:Uname android_sdk_version=5 android_soc_model=9 system_ram_bytes=16
-Uname: release=3
+Translations: slice_name=4:NameTable process_track_name=5:NameTable
+NameTable: entries=1:NameEntry
+NameEntry: key=1 value=2
+GpuInfo: gpus=1:Gpu
+Gpu: name=1 vendor=2 uuid=5 pci_bdf=7
+Session: state=1 session_name=2 session_id=3
+SystemInfo: utsname=1:Uname android_sdk_version=5 num_cpus=8 android_soc_model=9 system_ram_bytes=16
+Uname: sysname=1 release=3
 ProcessTree: processes=1:Process threads=2:Thread
 Process: pid=1 ppid=2 cmdline=3 uid=5 process_start_from_boot=7 is_kthread=8 cmdline_is_comm=9
 Thread: tid=1 name=2 tgid=3
@@ -79,10 +86,11 @@ SurfaceFrame: cookie=1 token=2 display_frame_token=3 pid=4 layer_name=5 present_
   gpu_composition=8 jank_type=9 prediction_type=10 is_buffer=11 jank_severity_type=12
 FrameEnd: cookie=1
 Descriptor: uuid=1 name=2 process=3:ProcessDescriptor thread=4:ThreadDescriptor parent_uuid=5 counter=8:Counter
-  disallow_merging_with_system_tracks=9 sibling_merge_behavior=15
+  disallow_merging_with_system_tracks=9 state=18:State sibling_merge_behavior=15
 ProcessDescriptor: pid=1 process_name=6
 ThreadDescriptor: pid=1 tid=2 thread_name=5
 Counter: type=1 is_incremental=5
+State:
 Event: type=9 track_uuid=11 name_iid=10 name=23 category_iids=3 categories=22 counter_value=30
   debug_annotations=4:Annotation flow_ids=47! terminating_flow_ids=48! extra_counter_values=12
   extra_counter_track_uuids=31 timestamp_absolute_us=16 legacy_event=6:Legacy gpu_correlation=3000:Correlation
@@ -95,7 +103,10 @@ Compact: switch_timestamp=1 switch_prev_state=2 switch_next_pid=3 switch_next_pr
 Ftrace: timestamp=1 pid=2 print=3:Print sched_switch=4:Switch cpu_frequency=11:CpuNumber cpu_idle=13:CpuNumber
   rss_stat=313:Rss sched_wakeup=17:Waking sched_waking=20:Waking irq_handler_entry=36:Irq irq_handler_exit=37:Irq
   sched_blocked_reason=18:Reason task_newtask=235:NewTask sched_process_free=240:Free binder_transaction=50:Transaction binder_transaction_received=51:Received
-  suspend_resume=113:Suspend wakeup_source_activate=404:Wakeup wakeup_source_deactivate=405:Wakeup
+  tcp_retransmit_skb=363:Retransmit napi_gro_receive_entry=365:Napi napi_gro_receive_exit=366:NapiExit
+  v4l2_qbuf=422:V4l2 virtio_video_cmd=439:VideoCommand virtio_video_resource_queue=441:VideoQueue
+  virtio_video_resource_queue_done=442:VideoQueue cma_alloc_start=465:Cma cma_alloc_info=466:Cma cma_alloc_finish=576:Cma
+  block_io_start=546:Block block_io_done=547:Block suspend_resume=113:Suspend wakeup_source_activate=404:Wakeup wakeup_source_deactivate=405:Wakeup
 Print: ip=1 buf=2
 Rss: member=1 size=2 curr=3 mm_id=4
 Switch: prev_comm=1 prev_pid=2 prev_prio=3 prev_state=4 next_comm=5 next_pid=6 next_prio=7
@@ -108,6 +119,14 @@ Reason: pid=1 caller=2 io_wait=3
 Free: comm=1 pid=2
 NewTask: pid=1 comm=2 clone_flags=3
 Suspend: action=1 val=2 start=3
+Retransmit: dport=2 sport=6
+Napi: len=7 name=10
+NapiExit: ret=1
+V4l2: index=4 minor=5 sequence=6 type=18
+VideoCommand: stream_id=1 type=2
+VideoQueue: queue_type=5 resource_id=6 stream_id=7
+Cma: align=1
+Block: dev=1 sector=2 bytes=4
 Wakeup: name=1 state=2
 """
 

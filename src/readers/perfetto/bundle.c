@@ -63,6 +63,7 @@ void tv_pf_bundles_release(struct tv_pf_reading *reading)
     if (reading->bundles) {
         tv_map_release(&reading->bundles->described);
         tv_map_release(&reading->bundles->memories);
+        tv_map_release(&reading->bundles->allocations);
     }
     tv_free(reading->bundles);
 }
@@ -584,7 +585,7 @@ static bool pf_take_decoded(struct tv_pf_bundle *bundle, const struct tv_ft_at *
     case EVENT_CDEV:
         return pf_take_thermal(bundle, at, event->number, event->bytes);
     default:
-        return pf_take_graph(bundle, at, event) ||
+        return pf_take_graph(bundle, at, event) || tv_pf_take_device(bundle, at, event) ||
                pf_take_driver_mark(bundle, at, event->number, event->bytes);
     }
 }

@@ -22,9 +22,10 @@ struct tv_pf_cpu {
 
 struct tv_pf_bundle_state {
     struct tv_pf_cpu cpus[TV_PF_CPUS];
-    uint64_t irq_events;     /* bit set of the interrupt events that there were */
-    struct tv_map memories;  /* mm_id of rss_stat -> process */
-    struct tv_map described; /* number of a generic event -> text: its name */
+    uint64_t irq_events;       /* bit set of the interrupt events that there were */
+    struct tv_map memories;    /* mm_id of rss_stat -> process */
+    struct tv_map described;   /* number of a generic event -> text: its name */
+    struct tv_map allocations; /* task -> 1: it allocates contiguous memory */
 };
 
 /* A bundle that is being read. */
@@ -78,6 +79,10 @@ struct tv_bytes tv_pf_softirq_name(uint64_t vector);
 /* Take an event as a line of text. */
 void tv_pf_bundle_take_text(struct tv_pf_bundle *bundle, const struct tv_ft_at *at, int64_t tid,
                             const struct tv_protobuf_field *event);
+
+/* Take an event of a device (false: it is none). */
+bool tv_pf_take_device(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
+                       const struct tv_protobuf_field *event);
 
 /* Take a CompactSched, which is at an offset. */
 void tv_pf_bundle_take_compact(struct tv_pf_bundle *bundle, struct tv_bytes bytes, uint64_t offset);

@@ -530,6 +530,7 @@ enum tv_status tv_pf_cut_write(struct tv_source *source, struct tv_pf_cut *cut, 
         tv_out_init_memory(outs[i]);
     tv_map_init(&writing.sum_index);
     tv_pf_reading_init(reading, source, &one);
+    reading->all_machines = true;
     enum tv_status status = tv_pf_survey(reading, err);
     writing.clock = tv_pf_clocks_trace_id(&reading->clocks);
     if (status == TV_OK)

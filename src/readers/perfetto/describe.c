@@ -8,6 +8,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
@@ -124,15 +125,15 @@ static void pf_write_value(struct tv_out *out, const struct tv_pf_member *member
         pf_write_packed(out, member, field);
 }
 
-/* Write a message.  Values of one field that stand one after another become an array. */
-static void pf_write_message(struct tv_out *out, uint32_t message, struct tv_bytes bytes,
+/* Write the fields of a message.  Values of one field that stand one after another become an array.
+ */
+static void pf_write_members(struct tv_out *out, uint32_t message, struct tv_bytes bytes,
                              unsigned depth)
 {
     struct tv_pf_message walk = tv_pf_message_over(bytes);
     struct tv_protobuf_field field;
     uint32_t last = 0;
     bool array = false;
-    tv_out_char(out, '{');
     while (tv_pf_next(&walk, &field)) {
         const struct tv_pf_member *member = tv_pf_find_member(message, field.number);
         bool numbers = member && field.wire == TV_PROTOBUF_BYTES && member->kind < TV_PF_TEXT;
@@ -152,7 +153,19 @@ static void pf_write_message(struct tv_out *out, uint32_t message, struct tv_byt
     tv_out_text(out, array ? "]" : "");
     if (walk.damaged)
         tv_out_text(out, last ? ",\"damaged\":true" : "\"damaged\":true");
+}
+
+static void pf_write_message(struct tv_out *out, uint32_t message, struct tv_bytes bytes,
+                             unsigned depth)
+{
+    tv_out_char(out, '{');
+    pf_write_members(out, message, bytes, depth);
     tv_out_char(out, '}');
+}
+
+void tv_pf_write_message(struct tv_out *out, const char *message, struct tv_bytes bytes)
+{
+    pf_write_message(out, tv_pf_find_message(message), bytes, 0);
 }
 
 void tv_pf_write_packet(struct tv_out *out, struct tv_bytes packet)
@@ -301,23 +314,84 @@ static enum tv_status pf_read_again(struct tv_source *source, uint64_t offset, u
     return status;
 }
 
-static void pf_describe_kernel_event(struct tv_out *out, struct tv_bytes bytes)
+/* The fields of an event of the kernel, and the message that has their names. */
+struct pf_kernel_fields {
+    uint32_t message;
+    struct tv_bytes bytes;
+};
+
+static struct pf_kernel_fields pf_kernel_fields_of(struct tv_bytes event)
 {
-    struct tv_pf_message walk = tv_pf_message_over(bytes);
+    struct tv_pf_message walk = tv_pf_message_over(event);
     struct tv_protobuf_field field;
     uint32_t events = tv_pf_find_message("FtraceEvent");
-    tv_out_text(out, "{\"args\":");
-    bool any = false;
     while (tv_pf_next(&walk, &field)) {
         const struct tv_pf_member *member = tv_pf_find_member(events, field.number);
-        if (any || field.wire != TV_PROTOBUF_BYTES)
+        if (field.wire == TV_PROTOBUF_BYTES)
+            return (struct pf_kernel_fields){member ? member->of : TV_PF_NO_MESSAGE, field.bytes};
+    }
+    return (struct pf_kernel_fields){TV_PF_NO_MESSAGE, {event.data, 0}};
+}
+
+static bool pf_kernel_fields_have(const struct pf_kernel_fields *fields, const char *name)
+{
+    struct tv_pf_message walk = tv_pf_message_over(fields->bytes);
+    struct tv_protobuf_field field;
+    while (tv_pf_next(&walk, &field)) {
+        const struct tv_pf_member *member = tv_pf_find_member(fields->message, field.number);
+        if (member && strcmp(member->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Write the fields of the event that ended a slice, but those that the first event has, too. */
+static void pf_write_end_fields(struct tv_out *out, const struct pf_kernel_fields *begin,
+                                struct tv_bytes event)
+{
+    struct pf_kernel_fields end = pf_kernel_fields_of(event);
+    struct tv_pf_message walk = tv_pf_message_over(end.bytes);
+    struct tv_protobuf_field field;
+    bool any = begin->bytes.length > 0;
+    while (tv_pf_next(&walk, &field)) {
+        const struct tv_pf_member *member = tv_pf_find_member(end.message, field.number);
+        if (!member || pf_kernel_fields_have(begin, member->name))
             continue;
-        pf_write_message(out, member ? member->of : TV_PF_NO_MESSAGE, field.bytes, 0);
+        tv_out_text(out, any ? "," : "");
+        pf_write_key(out, member, field.number);
+        pf_write_value(out, member, &field, 0);
         any = true;
     }
-    tv_out_text(out, any ? "" : "{}");
-    tv_out_format(out, ",\"pid\":%" PRIu64 ",\"timestamp\":%" PRIu64 "}",
-                  tv_pf_find(bytes, 2).value, tv_pf_find(bytes, 1).value);
+}
+
+/* Write an event of the kernel, and what the one tells that ended its slice (empty: none). */
+static void pf_describe_kernel_event(struct tv_out *out, struct tv_bytes event, struct tv_bytes end)
+{
+    struct pf_kernel_fields fields = pf_kernel_fields_of(event);
+    tv_out_text(out, "{\"args\":{");
+    pf_write_members(out, fields.message, fields.bytes, 0);
+    pf_write_end_fields(out, &fields, end);
+    tv_out_format(out, "},\"pid\":%" PRIu64 ",\"timestamp\":%" PRIu64 "}",
+                  tv_pf_find(event, 2).value, tv_pf_find(event, 1).value);
+}
+
+/* Describe an event of the kernel, and the end of its slice if that is one, too. */
+static enum tv_status pf_describe_kernel(struct tv_source *source, struct tv_out *out,
+                                         struct tv_bytes event, uint64_t end_offset,
+                                         struct tv_error *err)
+{
+    uint32_t number = 0;
+    uint8_t *data = NULL;
+    size_t size = 0;
+    enum tv_status status = TV_OK;
+    if (end_offset != TV_NO_OFFSET)
+        status = pf_read_again(source, end_offset, &number, &data, &size, err);
+    if (status != TV_OK)
+        return status;
+    pf_describe_kernel_event(out, event,
+                             (struct tv_bytes){data, number == EVENT_MESSAGE ? size : 0});
+    tv_free(data);
+    return TV_OK;
 }
 
 /* Find or read the list of a file.  The lists of the last files are kept, because events are
@@ -396,7 +470,6 @@ enum tv_status tv_pf_describe(const struct tv_trace *trace, uint32_t input, uint
     uint32_t number = 0;
     uint8_t *data = NULL;
     size_t size = 0;
-    (void)end_offset;
     enum tv_status status = pf_read_again(source, offset, &number, &data, &size, err);
     if (status != TV_OK)
         return status;
@@ -404,7 +477,7 @@ enum tv_status tv_pf_describe(const struct tv_trace *trace, uint32_t input, uint
     if (number == 1)
         status = pf_describe_packet(source, out, &packet, err);
     else if (number == EVENT_MESSAGE)
-        pf_describe_kernel_event(out, packet.bytes);
+        status = pf_describe_kernel(source, out, packet.bytes, end_offset, err);
     else
         tv_out_text(out, "{\"args\":{}}");
     tv_free(data);

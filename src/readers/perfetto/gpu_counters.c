@@ -43,10 +43,11 @@ static void pf_gpu_keep_descriptor(struct tv_pf_reading *reading, uint64_t gpu,
             continue;
         uint64_t id = tv_pf_find(field.bytes, 1).value;
         uint32_t blob = tv_interner_add(reading->blobs, field.bytes);
-        if (field.number == 1)
+        if (field.number == 1) {
             (void)tv_map_add(&counters->descriptions, pf_gpu_key(gpu, id), blob);
-        else if (counters->groups.count < GROUPS_MAX &&
-                 tv_map_add(&counters->group_index, pf_gpu_key(gpu, id), blob) == blob)
+            (void)tv_map_add(&counters->gpus, id & UINT32_MAX, (uint32_t)gpu);
+        } else if (counters->groups.count < GROUPS_MAX &&
+                   tv_map_add(&counters->group_index, pf_gpu_key(gpu, id), blob) == blob)
             *tv_table_add(&counters->groups) = (struct tv_pf_gpu_group){gpu, id, blob};
     }
 }
@@ -210,6 +211,16 @@ static void pf_gpu_count(struct tv_pf_reading *reading, struct tv_pf_gpu_counter
     counter->last_offset = at->offset;
 }
 
+/* Return the GPU of a value that names none: 0, unless the counter is described for another alone.
+ */
+static uint64_t pf_gpu_of_counter(const struct tv_pf_gpu_counters *counters, uint64_t id)
+{
+    uint32_t gpu = tv_map_find(&counters->gpus, id & UINT32_MAX);
+    return gpu == TV_NONE || tv_map_find(&counters->descriptions, pf_gpu_key(0, id)) != TV_NONE
+               ? 0
+               : gpu;
+}
+
 void tv_pf_take_gpu_counters(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                              const struct tv_ft_at *at, struct tv_bytes bytes)
 {
@@ -235,8 +246,9 @@ void tv_pf_take_gpu_counters(struct tv_pf_reading *reading, const struct tv_pf_c
         struct tv_protobuf_field value = tv_pf_find(field.bytes, 2);
         if (value.wire == TV_PF_MISSING)
             value = tv_pf_find(field.bytes, 3);
-        struct tv_pf_gpu_counter *counter =
-            pf_gpu_find_counter(reading, gpu, tv_pf_find(field.bytes, 1).value);
+        uint64_t id = tv_pf_find(field.bytes, 1).value;
+        uint64_t of = gpu != 0 ? gpu : pf_gpu_of_counter(&reading->gpu_counters, id);
+        struct tv_pf_gpu_counter *counter = pf_gpu_find_counter(reading, of, id);
         if (value.wire != TV_PF_MISSING)
             pf_gpu_count(reading, counter, at, tv_pf_double(&value));
     }
@@ -258,5 +270,6 @@ void tv_pf_gpu_counters_release(struct tv_pf_gpu_counters *counters)
     tv_free(counters->groups.rows);
     tv_map_release(&counters->index);
     tv_map_release(&counters->descriptions);
+    tv_map_release(&counters->gpus);
     tv_map_release(&counters->group_index);
 }

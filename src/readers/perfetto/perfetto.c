@@ -23,6 +23,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
@@ -96,6 +97,7 @@ struct pf_packet_head {
     bool has_time, has_clock, has_sequence, cleared, needs_state, dropped, first;
     uint64_t time;
     uint32_t clock, sequence; /* clock 0: that of the defaults */
+    uint32_t machine;
     struct tv_bytes defaults, interned;
 };
 
@@ -133,6 +135,9 @@ static void pf_head_take(struct pf_packet_head *head, const struct tv_protobuf_f
         break;
     case 87:
         head->first = field->value != 0;
+        break;
+    case 98:
+        head->machine = (uint32_t)field->value;
         break;
     default:
         break;
@@ -259,6 +264,11 @@ static void pf_take_payload(struct tv_pf_reading *reading, struct tv_pf_current 
                packet->offset);
 }
 
+static bool pf_reads_machine(const struct tv_pf_reading *reading, uint32_t machine)
+{
+    return reading->all_machines || machine == reading->machine;
+}
+
 enum tv_pf_opened tv_pf_open_packet(struct tv_pf_reading *reading, const struct tv_pf_packet *from,
                                     struct tv_pf_current *packet)
 {
@@ -276,6 +286,8 @@ enum tv_pf_opened tv_pf_open_packet(struct tv_pf_reading *reading, const struct 
         else if (packet->payloads++ == 0)
             packet->payload = field;
     }
+    if (!pf_reads_machine(reading, head.machine))
+        return TV_PF_ELSEWHERE;
     if (message.damaged)
         tv_pf_warn(reading, TV_DIAGNOSTIC_BAD_PACKET, from->offset);
     packet->sequence = tv_pf_find_sequence(reading, head.sequence);
@@ -295,6 +307,8 @@ static void pf_take_packet(struct tv_pf_reading *reading, const struct tv_pf_pac
 {
     struct tv_pf_current packet;
     enum tv_pf_opened opened = tv_pf_open_packet(reading, from, &packet);
+    if (opened == TV_PF_ELSEWHERE)
+        return;
     if (opened != TV_PF_OPENED) {
         tv_pf_warn(reading,
                    opened == TV_PF_NO_CLOCK ? TV_DIAGNOSTIC_CLOCK_NO_PATH
@@ -322,7 +336,9 @@ static enum tv_status pf_read_payloads(struct tv_pf_reading *reading, struct tv_
     struct tv_pf_packet packet;
     enum tv_status status;
     uint64_t told = 0;
-    tv_pf_packets_init(&packets, reading->source, 0, &reading->chunk->diagnostics);
+    struct tv_diagnostics unused = {.input = 0}; /* the first machine counts what frames tell */
+    tv_pf_packets_init(&packets, reading->source, 0,
+                       reading->machine == 0 ? &reading->chunk->diagnostics : &unused);
     while ((status = tv_pf_packets_next(&packets, &packet, err)) == TV_OK && !packet.none) {
         pf_take_packet(reading, &packet);
         if (packets.offset - told < PROGRESS_BYTES)
@@ -333,6 +349,7 @@ static enum tv_status pf_read_payloads(struct tv_pf_reading *reading, struct tv_
             break;
     }
     tv_pf_packets_release(&packets);
+    tv_diagnostics_clear(&unused);
     return status;
 }
 
@@ -363,6 +380,8 @@ void tv_pf_reading_release(struct tv_pf_reading *reading)
     tv_interner_free(reading->blobs);
     tv_interner_free(reading->profile.frame_index);
     tv_map_release(&reading->rails);
+    tv_map_release(&reading->slice_names);
+    tv_map_release(&reading->track_names);
     tv_map_release(&reading->track_index);
     tv_map_release(&reading->profile.stack_index);
     tv_map_release(&reading->processes.thread_name_index);
@@ -452,16 +471,26 @@ static void pf_merged(void *context, struct tv_ft_merge *merge)
     pf_count_types(reading, merge);
 }
 
+/* Numbers of machines that only a file knows: other inputs have small ones. */
+#define OTHER_MACHINE (UINT32_C(1) << 31)
+
 static uint32_t pf_add_input(struct tv_builder *builder, const struct tv_pf_reading *reading)
 {
     struct tv_trace_info *head = tv_builder_trace_info(builder);
-    uint32_t number =
-        tv_trace_info_add_input(head, tv_source_name(reading->source), tv_reader_perfetto.format);
+    char name[1024];
+    if (reading->machine != 0)
+        snprintf(name, sizeof name, "%s: machine %" PRIu32, tv_source_name(reading->source),
+                 reading->machine);
+    uint32_t number = tv_trace_info_add_input(
+        head, reading->machine != 0 ? name : tv_source_name(reading->source),
+        tv_reader_perfetto.format);
     struct tv_input *input = &head->inputs[number];
     const char *clock = NULL;
     input->source = reading->source;
     input->describe = tv_reader_perfetto.describe;
-    input->bytes = tv_source_size(reading->source);
+    input->bytes = reading->machine != 0 ? 0 : tv_source_size(reading->source);
+    if (reading->machine != 0)
+        input->machine = OTHER_MACHINE | reading->machine;
     input->clocks = TV_CLOCK_WALL;
     uint32_t id = tv_pf_clocks_trace_id(&reading->clocks);
     if (id == TV_PF_CLOCK_BOOTTIME)
@@ -473,15 +502,47 @@ static uint32_t pf_add_input(struct tv_builder *builder, const struct tv_pf_read
     return number;
 }
 
-static enum tv_status pf_assemble(struct tv_source *source, struct tv_builder *builder,
-                                  const struct tv_read_options *options, struct tv_error *err)
+/* Did the survey find packets of the machine? */
+static bool pf_has_packets(const struct tv_pf_reading *reading)
+{
+    bool any = reading->other_types > 0;
+    for (uint32_t i = 0; i < TV_PF_TYPES; i++)
+        any = any || reading->types[i] > 0;
+    return any;
+}
+
+/* The machines of a file: the one that is read, and those that the file names. */
+struct pf_machines {
+    uint32_t current;
+    uint32_t ids[TV_PF_MACHINES], count;
+};
+
+/* Read the packets of one machine as an input, and list the others that there are.  A machine
+ * without packets is no input where there are others. */
+static enum tv_status pf_assemble_machine(struct tv_source *source, struct tv_builder *builder,
+                                          const struct tv_read_options *options,
+                                          struct pf_machines *machines, struct tv_error *err)
 {
     struct tv_pf_reading *reading = tv_alloc(1, sizeof *reading);
+    uint32_t processes = tv_builder_trace_info(builder)->process_count;
     tv_pf_reading_init(reading, source, options);
+    reading->machine = machines->current;
+    if (reading->machine != 0) {
+        char id[16];
+        snprintf(id, sizeof id, "%" PRIu32, reading->machine);
+        tv_pf_add_metadata(reading, "machine_raw_id", tv_bytes_of(id));
+    }
     if (options->progress)
         atomic_fetch_add_explicit(&options->progress->total_bytes, tv_source_size(source),
                                   memory_order_relaxed);
     enum tv_status status = tv_pf_survey(reading, err);
+    machines->count = reading->other_count;
+    memcpy(machines->ids, reading->others, sizeof machines->ids);
+    if (status == TV_OK && reading->other_count > 0 && !pf_has_packets(reading)) {
+        tv_pf_reading_release(reading);
+        tv_free(reading);
+        return TV_OK;
+    }
     if (status == TV_OK)
         status = pf_read_payloads(reading, err);
     tv_pf_end_gpu_counters(reading);
@@ -500,8 +561,25 @@ static enum tv_status pf_assemble(struct tv_source *source, struct tv_builder *b
         tv_ft_build_input(&building);
         status = tv_pf_build_texts(reading, builder, err);
     }
+    for (uint32_t i = processes;
+         reading->machine != 0 && i < tv_builder_trace_info(builder)->process_count; i++)
+        tv_builder_trace_info(builder)->processes[i].machine = OTHER_MACHINE | reading->machine;
     tv_pf_reading_release(reading);
     tv_free(reading);
+    return status;
+}
+
+/* Processes, processors and clocks of different machines have nothing to do with each other, and
+ * may have equal numbers: each machine is an input of its own, from the same file. */
+static enum tv_status pf_assemble(struct tv_source *source, struct tv_builder *builder,
+                                  const struct tv_read_options *options, struct tv_error *err)
+{
+    struct pf_machines machines = {.current = 0}, unused;
+    enum tv_status status = pf_assemble_machine(source, builder, options, &machines, err);
+    for (uint32_t i = 0; status == TV_OK && i < machines.count; i++) {
+        unused.current = machines.ids[i];
+        status = pf_assemble_machine(source, builder, options, &unused, err);
+    }
     return status;
 }
 

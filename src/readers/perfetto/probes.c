@@ -133,18 +133,13 @@ static void pf_count_cpu_times(struct tv_pf_reading *reading, const struct tv_ft
 {
     static const char *const names[] = {
         NULL,      NULL,         "user_ns", "user_nice_ns", "system_mode_ns",
-        "idle_ns", "io_wait_ns", "irq_ns",  "softirq_ns"};
+        "idle_ns", "io_wait_ns", "irq_ns",  "softirq_ns",   "steal_ns"};
     char text[64];
-    struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_protobuf_field field;
     uint64_t cpu = tv_pf_find(bytes, 1).value;
-    while (tv_pf_next(&message, &field)) {
-        if (field.number < 2 || field.number >= TV_COUNT(names))
-            continue;
-        int length =
-            snprintf(text, sizeof text, "CPU %" PRIu64 " cpu.times.%s", cpu, names[field.number]);
+    for (uint32_t i = 2; i < TV_COUNT(names); i++) { /* a time that is not there is 0 */
+        int length = snprintf(text, sizeof text, "CPU %" PRIu64 " cpu.times.%s", cpu, names[i]);
         tv_pf_count(reading, at, TV_FT_NO_ID, (struct tv_bytes){(uint8_t *)text, (size_t)length},
-                    (double)field.value);
+                    (double)tv_pf_find(bytes, i).value);
     }
 }
 
@@ -572,11 +567,17 @@ void tv_pf_add_metadata(struct tv_pf_reading *reading, const char *key, struct t
 static void pf_add_system_facts(struct tv_pf_reading *reading, struct tv_bytes bytes)
 {
     static const char *const names[] = {
-        [2] = "android_build_fingerprint", [5] = "android_sdk_version",
-        [9] = "android_soc_model",         [10] = "android_hardware_revision",
-        [11] = "android_storage_model",    [12] = "android_ram_model",
-        [13] = "android_guest_soc_model",  [14] = "android_device_manufacturer",
-        [15] = "android_serial_console",   [16] = "system_ram_bytes",
+        [2] = "android_build_fingerprint",
+        [5] = "android_sdk_version",
+        [8] = "system_num_cpus",
+        [9] = "android_soc_model",
+        [10] = "android_hardware_revision",
+        [11] = "android_storage_model",
+        [12] = "android_ram_model",
+        [13] = "android_guest_soc_model",
+        [14] = "android_device_manufacturer",
+        [15] = "android_serial_console",
+        [16] = "system_ram_bytes",
     };
     char text[24];
     struct tv_pf_message message = tv_pf_message_over(bytes);
@@ -600,6 +601,29 @@ static void pf_take_system_info(struct tv_pf_reading *reading, struct tv_bytes b
     tv_pf_add_metadata(reading, "system_release", tv_pf_find(uts, 3).bytes);
     tv_pf_add_metadata(reading, "system_machine", tv_pf_find(uts, 4).bytes);
     pf_add_system_facts(reading, bytes);
+}
+
+/* Graphics processors of one list; more are not believed. */
+#define MAX_GPUS 64u
+
+/* Add each graphics processor as the JSON of its fields. */
+static void pf_take_gpu_info(struct tv_pf_reading *reading, struct tv_bytes bytes)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_protobuf_field field;
+    struct tv_out json;
+    uint32_t count = 0;
+    tv_out_init_memory(&json);
+    while (count < MAX_GPUS && tv_pf_next(&message, &field)) {
+        char name[24];
+        if (field.number != 1)
+            continue;
+        snprintf(name, sizeof name, "gpu %" PRIu32, count++);
+        json.length = 0;
+        tv_pf_write_message(&json, "GpuInfo.Gpu", field.bytes);
+        tv_pf_add_metadata(reading, name, (struct tv_bytes){json.buffer, json.length});
+    }
+    tv_out_release(&json);
 }
 
 /* Processors of one list; more are not believed. */
@@ -785,6 +809,12 @@ static bool pf_take_facts(struct tv_pf_reading *reading, const struct tv_pf_curr
     case 89:
         pf_take_uuid(reading, payload->bytes);
         return true;
+    case 128:
+        pf_take_gpu_info(reading, payload->bytes);
+        return true;
+    case 134:
+        tv_pf_take_session(reading, packet, payload->bytes);
+        return true;
     default:
         return false;
     }
@@ -798,6 +828,7 @@ bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current 
     struct tv_ft_at at = {packet->time, packet->offset, 0, tv_ft_chunk_task(reading->chunk, 0)};
     switch (payload->number) {
     case 2: /* the survey took it */
+    case 82:
     case 60:
     case 6:
     case 33:

@@ -300,6 +300,7 @@ struct tv_pf_gpu_counters {
     TV_TABLE(tv_pf_gpu_group) groups;
     /* GPU and id -> number in `list`; -> blob of its GpuCounterSpec; -> blob of the group */
     struct tv_map index, descriptions, group_index;
+    struct tv_map gpus; /* id -> the first GPU for which it is described */
 };
 
 /* The last figures of a disk in sys_stats. */
@@ -378,8 +379,15 @@ struct tv_pf_kernel {
     bool preempted_low; /* before 4.8, a preempted task has bit 2048 instead of 4096 */
 };
 
+/* Machines of one file, as virtual ones beside their host; packets of more are left out. */
+#define TV_PF_MACHINES 16u
+
 struct tv_pf_reading {
     struct tv_source *source;
+    bool all_machines; /* else packets of other machines than this one are left out: */
+    uint32_t machine;  /* its id in packets; 0: the one that recorded */
+    uint32_t others[TV_PF_MACHINES]; /* ids of the machines that the survey met, without 0 */
+    uint32_t other_count;
     const struct tv_read_options *options;
     struct tv_ft_chunk_reader reader; /* its chunk gets the events */
     struct tv_ft_chunk *chunk;
@@ -388,7 +396,8 @@ struct tv_pf_reading {
     TV_TABLE(tv_pf_sequence) sequences;
     struct tv_interner *blobs;
     struct tv_map rails; /* session and id of a power rail (probes.c) -> description, a blob */
-    struct tv_map track_index; /* hash of the uuid -> track */
+    struct tv_map slice_names, track_names; /* text -> the one to show (translations.c) */
+    struct tv_map track_index;              /* hash of the uuid -> track */
     TV_TABLE(tv_pf_track) tracks;
     TV_TABLE(tv_pf_track_event) track_events;
     TV_TABLE(tv_pf_flow_event) flows;
@@ -434,8 +443,9 @@ struct tv_pf_current {
 
 enum tv_pf_opened {
     TV_PF_OPENED,
-    TV_PF_NO_CLOCK, /* its time cannot be converted to the clock of the trace */
-    TV_PF_NO_STATE, /* it needs a state that is lost */
+    TV_PF_NO_CLOCK,  /* its time cannot be converted to the clock of the trace */
+    TV_PF_NO_STATE,  /* it needs a state that is lost */
+    TV_PF_ELSEWHERE, /* it is of another machine */
 };
 
 /* Open a packet in the order of the file: bring its sequence up to it, and convert its time.  The
@@ -643,6 +653,17 @@ void tv_pf_take_buffer_event(struct tv_pf_reading *reading, const struct tv_pf_c
                              struct tv_bytes frame_event);
 void tv_pf_add_buffer_slices(const struct tv_pf_reading *reading, struct tv_ft_merge *merge);
 
+/* Write a message, by its name, as a JSON object. */
+void tv_pf_write_message(struct tv_out *out, const char *message, struct tv_bytes bytes);
+
+/* Note the names that a TranslationTable replaces, in pass 1; return the name to show for one. */
+void tv_pf_add_translations(struct tv_pf_reading *reading, struct tv_bytes table);
+uint32_t tv_pf_translated(const struct tv_map *names, uint32_t name);
+
+/* Take a ConcurrentSessionEvent: the state of a recording session. */
+void tv_pf_take_session(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                        struct tv_bytes event);
+
 /* Frame timeline: take a FrameTimelineEvent; add the frames to the merge. */
 void tv_pf_take_frame_timeline(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                                struct tv_bytes event);
@@ -672,6 +693,12 @@ enum tv_status tv_pf_survey(struct tv_pf_reading *reading, struct tv_error *err)
 
 /* Return the number of a packet's payload: the first field that is one; 0 when there is none. */
 uint32_t tv_pf_payload_of(struct tv_bytes packet, struct tv_protobuf_field *payload);
+
+/* Return the id of a packet's machine; 0: the one that recorded. */
+static inline uint32_t tv_pf_machine_of(struct tv_bytes packet)
+{
+    return (uint32_t)tv_pf_find(packet, 98).value;
+}
 
 /* Return whether a field of TracePacket only says how to read the packet. */
 static inline bool tv_pf_is_packet_head(uint32_t number)

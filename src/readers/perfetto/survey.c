@@ -3,6 +3,7 @@
 #include "readers/perfetto/reading.h"
 
 enum { PROCESS_TREE = 2, CLOCK_SNAPSHOT = 6, SYSTEM_INFO = 45, TRACK_DESCRIPTOR = 60 };
+enum { TRANSLATIONS = 82, MACHINE = 98 };
 
 uint32_t tv_pf_payload_of(struct tv_bytes packet, struct tv_protobuf_field *payload)
 {
@@ -13,6 +14,14 @@ uint32_t tv_pf_payload_of(struct tv_bytes packet, struct tv_protobuf_field *payl
         if (payload->number == 0 && !tv_pf_is_packet_head(field.number))
             *payload = field;
     return payload->number;
+}
+
+/* Is it a field that the survey looks at, or one of an unknown number? */
+static inline bool pf_is_of_whole_file(uint64_t number)
+{
+    return number >= TV_PF_TYPES || number == MACHINE || number == CLOCK_SNAPSHOT ||
+           number == PROCESS_TREE || number == TRACK_DESCRIPTOR || number == SYSTEM_INFO ||
+           number == TRANSLATIONS;
 }
 
 /* Return the number of a packet's last payload when none of the packet's fields stands for the
@@ -33,13 +42,23 @@ static uint32_t pf_survey_skim(struct tv_bytes packet)
             return TV_NONE;
         }
         uint64_t number = key >> 3;
-        if (number >= TV_PF_TYPES || number == CLOCK_SNAPSHOT || number == PROCESS_TREE ||
-            number == TRACK_DESCRIPTOR || number == SYSTEM_INFO)
+        if (pf_is_of_whole_file(number))
             return TV_NONE;
         if (!tv_pf_is_packet_head((uint32_t)number))
             payload = (uint32_t)number;
     }
     return payload;
+}
+
+/* Note the machine of a packet.  Return whether it is the one that is read. */
+static bool pf_survey_machine(struct tv_pf_reading *reading, struct tv_bytes packet)
+{
+    uint32_t machine = tv_pf_machine_of(packet), i = 0;
+    while (i < reading->other_count && reading->others[i] != machine)
+        i++;
+    if (machine != 0 && i == reading->other_count && i < TV_PF_MACHINES)
+        reading->others[reading->other_count++] = machine;
+    return reading->all_machines || machine == reading->machine;
 }
 
 /* Take the fields of a packet that stand for the whole file.  Most packets have their payload in a
@@ -50,9 +69,12 @@ static void pf_survey_packet(struct tv_pf_reading *reading, const struct tv_pf_p
     struct tv_protobuf_field field;
     uint32_t payload = pf_survey_skim(packet->bytes);
     if (TV_LIKELY(payload != TV_NONE)) {
-        reading->types[payload]++;
+        if (reading->all_machines || reading->machine == 0)
+            reading->types[payload]++;
         return;
     }
+    if (!pf_survey_machine(reading, packet->bytes))
+        return;
     payload = 0;
     while (tv_pf_next(&message, &field)) {
         if (tv_pf_is_packet_head(field.number))
@@ -64,6 +86,8 @@ static void pf_survey_packet(struct tv_pf_reading *reading, const struct tv_pf_p
             tv_pf_add_process_tree(reading, field.bytes);
         else if (field.number == TRACK_DESCRIPTOR)
             tv_pf_add_descriptor(reading, field.bytes, packet->offset);
+        else if (field.number == TRANSLATIONS)
+            tv_pf_add_translations(reading, field.bytes);
         else if (field.number == SYSTEM_INFO)
             tv_pf_set_kernel(reading, tv_pf_find(tv_pf_find(field.bytes, 1).bytes, 3).bytes);
     }

@@ -281,6 +281,9 @@ static TV_NOINLINE uint32_t pf_event_make_frame(struct pf_placed *placed)
         name = tv_interner_get(chunk->texts,
                                tv_pf_interned_text(placed->reading, placed->sequence, EVENT_NAMES,
                                                    event->name_iid, placed->packet->offset));
+    if (placed->reading->slice_names.count > 0)
+        name = tv_interner_get(chunk->texts, tv_pf_translated(&placed->reading->slice_names,
+                                                              tv_ft_chunk_string(chunk, name)));
     return tv_ft_chunk_frame_in(chunk, name, pf_category_text(placed, text, sizeof text));
 }
 
@@ -342,7 +345,10 @@ static TV_NOINLINE void pf_track_add_counter(struct tv_pf_reading *reading,
                                              struct tv_pf_track *track)
 {
     char text[200];
-    struct tv_bytes name = tv_interner_get(reading->chunk->texts, track->name);
+    uint32_t told = track->name;
+    if (track->owner_tid == TV_FT_NO_ID)
+        told = tv_pf_translated(&reading->track_names, told);
+    struct tv_bytes name = tv_interner_get(reading->chunk->texts, told);
     if (name.length == 0 && track->counter_type == 1)
         name = TV_BYTES("thread_time");
     else if (name.length == 0 && track->counter_type == 2)

@@ -293,16 +293,28 @@ struct tv_pf_track *tv_pf_find_track_owner(struct tv_pf_reading *reading, uint32
 
 struct pf_placing {
     struct tv_ft_merge *merge;
+    const struct tv_map *names; /* translations of names of processes' tracks */
     const struct tv_pf_track *track;
     uint32_t stack[DEPTH]; /* open slices of the track: indexes in merge->whole_asyncs */
     size_t depth;
 };
 
-/* Return the name of a track in the trace: empty when slices are named after themselves. */
-static uint32_t pf_track_name(const struct tv_ft_merge *merge, const struct tv_pf_track *track)
+/* Return the name of the track of an event in the trace: empty when slices are named after
+ * themselves. */
+static uint32_t pf_track_name(const struct pf_placing *placing,
+                              const struct tv_pf_track_event *event)
 {
-    if (track->name != TV_EMPTY_STRING)
-        return merge->numbers[0].texts[track->name];
+    const struct tv_ft_merge *merge = placing->merge;
+    const struct tv_pf_track *track = placing->track;
+    uint32_t name = track->name;
+    if (track->owner_tid == TV_FT_NO_ID && track->owner_pid != TV_FT_NO_ID) {
+        uint32_t own = merge->readers[0].chunk.frames.rows[event->frame].name;
+        name = tv_pf_translated(placing->names, name != TV_EMPTY_STRING ? name : own);
+        if (track->name == TV_EMPTY_STRING && name == own)
+            name = TV_EMPTY_STRING;
+    }
+    if (name != TV_EMPTY_STRING)
+        return merge->numbers[0].texts[name];
     if (track->kind == TV_PF_TRACK_PROCESS || track->uuid != 0)
         return TV_EMPTY_STRING;
     return tv_trace_info_string(merge->trace->head, TV_BYTES("Default Track"));
@@ -332,7 +344,7 @@ static struct tv_async_slice *pf_add_track_slice(struct pf_placing *placing,
         .end_thread = thread,
         .process = TV_NONE,
         .group = TV_NONE,
-        .track = pf_track_name(merge, track),
+        .track = pf_track_name(placing, event),
     };
     if (thread == TV_NONE)
         slice->process = tv_ft_merge_process(merge, track->owner_pid);
@@ -404,6 +416,7 @@ void tv_pf_add_track_slices(struct tv_pf_reading *reading, struct tv_ft_merge *m
     struct tv_sort_key *keys = pf_sort_track_events(reading);
     struct pf_placing *placing = tv_alloc(1, sizeof *placing);
     placing->merge = merge;
+    placing->names = &reading->track_names;
     uint32_t track = TV_NONE;
     for (size_t i = 0; i < reading->track_events.count; i++) {
         const struct tv_pf_track_event *event = &reading->track_events.rows[keys[i].index];
