@@ -54,7 +54,7 @@ void tv_sql_event_write(const struct tv_sql_data *data, int64_t id, struct tv_ou
 {
     size_t before = out->length;
     if (id < 0)
-        tv_out_bytes(out, tv_sql_series_arguments(data, id));
+        tv_sql_write_series_arguments(data, id, out);
     sql_describe(data, id, out);
     if (out->length - before > LARGEST_EVENT)
         out->length = before;

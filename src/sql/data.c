@@ -9,6 +9,7 @@
  *     first_value[i]       number of the first value of a counter, over all counters
  *     track_of[thread]     the track with the slices of a thread
  *     facts_of_...         the row of the table of facts about a thread or process
+ *     machine_of_input[i]  number of the machine of an input
  *     name_of[frame]       number of a frame's name among the distinct names
  *
  * Many frames have the same name (the same function of several files or lines).
@@ -86,6 +87,21 @@ static void sql_list_facts(struct tv_sql_data *data)
     }
 }
 
+/* Number the machines of the inputs: most traces are of one, 0. */
+static void sql_list_machines(struct tv_sql_data *data)
+{
+    const struct tv_trace_info *info = data->trace->head;
+    uint32_t count = 0;
+    data->machine_of_input =
+        tv_alloc((size_t)info->input_count + 1, sizeof *data->machine_of_input);
+    for (uint32_t i = 0; i < info->input_count; i++) {
+        uint32_t same = 0;
+        while (info->inputs[same].machine != info->inputs[i].machine)
+            same++;
+        data->machine_of_input[i] = same < i ? data->machine_of_input[same] : count++;
+    }
+}
+
 /* Find out whether the idle task is to be added to the threads and processes (tables.c). */
 static void sql_find_idle(struct tv_sql_data *data)
 {
@@ -117,6 +133,7 @@ void tv_sql_data_init(struct tv_sql_data *data, const struct tv_trace *trace)
     data->display = tv_display_cache_new(trace, false);
     sql_list_thread_tracks(data);
     sql_list_facts(data);
+    sql_list_machines(data);
     sql_find_idle(data);
     sql_list_names(data);
     if (!tv_duck.query)
@@ -134,6 +151,7 @@ void tv_sql_data_release(struct tv_sql_data *data)
     tv_free(data->first_id);
     tv_free(data->first_value);
     tv_free(data->track_of);
+    tv_free(data->machine_of_input);
     tv_free(data->facts_of_thread);
     tv_free(data->facts_of_process);
     tv_free(data->name_of);

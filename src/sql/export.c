@@ -55,8 +55,8 @@ struct export_table {
     size_t column_count;
 };
 
-static const struct export_column export_slice[] = {{"kind", EXPORT_KIND, NULL},
-                                                    {"slice_id", EXPORT_BASE, "id"}};
+static const struct export_column export_slice[] = {
+    {"kind", EXPORT_KIND, NULL}, {"slice_id", EXPORT_BASE, "id"}, {"cat", EXPORT_BASE, "category"}};
 static const struct export_column export_frames[] = {{"thread_name", EXPORT_THREAD_NAME, NULL},
                                                      {"tid", EXPORT_TID, NULL},
                                                      {"process_name", EXPORT_PROCESS_NAME, NULL},

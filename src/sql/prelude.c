@@ -23,12 +23,12 @@ const char *const tv_sql_prelude[] = {
     "create macro slice_kind(k) as case k when 2 then 'async' when 100 then 'instant' else 'slice' "
     "end",
     "create view slice as select * exclude (kind_id, event, waker_utid, blocked_function, "
-    "io_wait, state, end_state, cpu, priority), slice_kind(kind_id) as kind, id as slice_id from "
-    "tv_slice()",
+    "io_wait, state, end_state, cpu, priority), slice_kind(kind_id) as kind, id as slice_id, "
+    "category "
+    "as cat from tv_slice()",
     "create macro slice_in(t0, t1) as table select * exclude (kind_id, event, waker_utid, "
     "blocked_function, io_wait, state, end_state, cpu, priority), slice_kind(kind_id) as kind, id "
-    "as "
-    "slice_id, least(case when "
+    "as slice_id, category as cat, least(case when "
     "dur < 0 then (select end_ts from trace_bounds) else ts + dur end, t1) - greatest(ts, t0) as "
     "clipped_dur from tv_slice_in(t0, t1)",
     "create view slices as select * from slice",
@@ -45,26 +45,37 @@ const char *const tv_sql_prelude[] = {
     "create view sched_slice as select * from sched",
     "create view thread_state as select id, ts, dur, cpu, utid, state, io_wait, blocked_function, "
     "waker_utid, cpu as ucpu, name as state_name from any_slice where kind_id = 4",
-    "create view thread_track as select id, name, utid from track where type = 'thread_track'",
-    "create view process_track as select id, name, upid from track where type = 'async_track' and "
-    "upid is not null",
-    "create view cpu_track as select id, name, try_cast(regexp_extract(name, '[0-9]+') as bigint) "
-    "as cpu from track where type = 'cpu_track'",
+    "create view thread_track as select id, name, utid, machine_id from track where type = "
+    "'thread_track'",
+    "create view process_track as select id, name, upid, machine_id from track where type = "
+    "'async_track' and upid is not null",
+    /* Interrupts of a processor are slices of a line of its own. */
+    "create view cpu_track as select id, name, type, try_cast(regexp_extract(name, '[0-9]+') as "
+    "bigint) as cpu, machine_id from tv_track() where type = 'cpu_track' union all select t.id, "
+    "h.name, "
+    "'cpu_irq', try_cast(regexp_extract(h.name, ' cpu ([0-9]+)$', 1) as bigint), t.machine_id from "
+    "tv_track() t join tv_thread() h on t.utid = h.utid and t.type = 'thread_track' where h.tid = "
+    "0 and "
+    "regexp_matches(h.name, '^(soft)?irqs cpu [0-9]+$')",
     "create view process_counter_track as select * from counter_track where upid is not null",
     /* Perfetto's names of what processors count: "CPU 3 Clock Frequency" is cpufreq of cpu 3. */
     "create macro tv_cpu_counter(n) as case regexp_replace(n, '^CPU [0-9]+ ', '') when 'Clock "
     "Frequency' then 'cpufreq' when 'C-State' then 'cpuidle' else regexp_replace(n, '^CPU [0-9]+ "
     "', '') end",
     "create view cpu_counter_track as select * replace (tv_cpu_counter(name) as name), "
-    "try_cast(regexp_extract(name, '[0-9]+') as bigint) as cpu, try_cast(regexp_extract(name, "
-    "'[0-9]+') as bigint) as ucpu from counter_track where name ilike 'cpu %'",
+    "try_cast(regexp_extract(name, '[0-9]+') as bigint) as cpu, machine_id * 4096 + "
+    "try_cast(regexp_extract(name, '[0-9]+') as bigint) as ucpu from counter_track where name "
+    "ilike 'cpu %'",
+    /* Processors of another machine than the first have numbers from 4096 on, as in Perfetto. */
     "create view cpu as with tv_told as (select try_cast(substr(name, 5) as bigint) as cpu, "
-    "regexp_extract(str_value, '^(.*), cluster ([0-9]+)(?:, capacity ([0-9]+))?$', ['processor', "
+    "machine_id, regexp_extract(str_value, '^(.*), cluster ([0-9]+)(?:, capacity ([0-9]+))?$', "
+    "['processor', "
     "'cluster', 'capacity']) as f from metadata where regexp_matches(name, '^cpu [0-9]+$')) select "
-    "cpu as id, cpu, cpu as ucpu, try_cast(f.cluster as bigint) as cluster_id, try_cast(f.capacity "
-    "as bigint) as capacity, f.processor as processor from (select cpu from cpu_track union select "
-    "cpu from cpu_counter_track union select cpu from tv_told) left join tv_told using (cpu) where "
-    "cpu is not null order by cpu",
+    "machine_id * 4096 + cpu as id, cpu, machine_id * 4096 + cpu as ucpu, try_cast(f.cluster as "
+    "bigint) as cluster_id, try_cast(f.capacity as bigint) as capacity, f.processor as processor, "
+    "machine_id from (select cpu, machine_id from cpu_track union select cpu, machine_id from "
+    "cpu_counter_track union select cpu, machine_id from tv_told) left join tv_told using (cpu, "
+    "machine_id) where cpu is not null order by id",
     "create view stats as select name, null as key, null as idx, severity, value from diagnostic",
     "create view sample as select * exclude (is_first) from any_sample",
     "create view stack_sample as select * exclude (is_first) from any_sample where is_first",
@@ -90,10 +101,13 @@ const char *const tv_sql_prelude[] = {
     "not null union all select id + 1, ts, upid, callsite_id, kept - made, kept_size - made_size "
     "from tv_heap where kept_size <> made_size",
     "create view android_logs as select id, ts, utid, strpos('??VDIWEF', right(category, 1)) - 1 "
-    "as "
-    "prio, split_part(name, ': ', 1) as tag, substr(name, length(split_part(name, ': ', 1)) + 3) "
-    "as "
-    "msg from instant where category like 'log._'",
+    "as prio, split_part(name, ': ', 1) as tag, substr(name, length(split_part(name, ': ', 1)) + "
+    "3) as msg from any_slice where kind_id = 100 and category like 'log._'",
+    /* States of tracks, and those of recording sessions.  The event tells that a slice is one. */
+    "create view state as select id, ts, case when dur < 0 then -1 else dur end as dur, track_id, "
+    "category, name as value, arg_set_id from any_slice where kind_id = 2 and (category = "
+    "'concurrent_tracing_sessions' or json_extract_string(tv_event(id), "
+    "'$.packet.track_event.type') = 'TYPE_STATE')",
     "create view package_list as select substr(name, 9) as package_name, "
     "try_cast(regexp_extract(str_value, 'uid ([0-9]+)', 1) as bigint) as uid, str_value like '%, "
     "debuggable%' as debuggable, str_value like '%, profileable%' as profileable_from_shell, "
@@ -148,6 +162,23 @@ const char *const tv_sql_prelude[] = {
     "cpu_utilization_per_period(1000000000)",
     "create macro extract_metadata(key) as (select m.text from (select name as word, str_value as "
     "text from metadata) m where m.word = key limit 1)",
+    "create macro extract_metadata_for_machine(machine, key) as (select m.text from (select name "
+    "as word, str_value as text, machine_id as of from metadata) m where m.word = key and m.of = "
+    "machine limit 1)",
+    "create macro tv_fact(words, texts, word) as list_extract(texts, list_position(words, word))",
+    "create view machine as select machine_id as id, coalesce(try_cast(tv_fact(k, v, "
+    "'machine_raw_id') as bigint), 0) as raw_id, null::varchar as name, tv_fact(k, v, "
+    "'system_name') as sysname, tv_fact(k, v, 'system_release') as release, tv_fact(k, v, "
+    "'system_version') as version, tv_fact(k, v, 'system_machine') as arch, try_cast(tv_fact(k, v, "
+    "'system_num_cpus') as bigint) as num_cpus, tv_fact(k, v, 'android_build_fingerprint') as "
+    "android_build_fingerprint, tv_fact(k, v, 'android_device_manufacturer') as "
+    "android_device_manufacturer, try_cast(tv_fact(k, v, 'android_sdk_version') as bigint) as "
+    "android_sdk_version, try_cast(tv_fact(k, v, 'system_ram_bytes') as bigint) as "
+    "system_ram_bytes, round(try_cast(tv_fact(k, v, 'system_ram_bytes') as bigint) / 1e9)::bigint "
+    "as system_ram_gb, machine_id as label_index from (select machine_id, list(name) as k, "
+    "list(str_value) as v from metadata where machine_id is not null group by machine_id union all "
+    "select 0, [], [] where not "
+    "exists (from metadata where machine_id = 0)) order by id",
     "create macro trace_start() as (select start_ts from trace_bounds)",
     "create macro trace_end() as (select end_ts from trace_bounds)",
     "create macro trace_dur() as (select end_ts - start_ts from trace_bounds)",
@@ -194,6 +225,13 @@ const char *const tv_sql_prelude[] = {
     "s.track_id where t.type = 'async_track'",
     "create view gpu_counter_track as select *, try_cast(extract_arg(dimension_arg_set_id, 'gpu') "
     "as bigint) as gpu_id from counter_track where type = 'gpu_counter'",
+    "create view gpu as with tv_told as (select try_cast(substr(name, 5) as bigint) as gpu, "
+    "machine_id, str_value as j from metadata where regexp_matches(name, '^gpu [0-9]+$')) select "
+    "machine_id * 4096 + gpu as id, gpu, j ->> '$.name' as name, j ->> '$.vendor' as vendor, j ->> "
+    "'$.model' as model, j ->> '$.architecture' as architecture, replace(j ->> '$.uuid', '0x', '') "
+    "as uuid, j ->> '$.pci_bdf' as pci_bdf, machine_id from (select gpu, machine_id from tv_told "
+    "union select gpu_id, machine_id from gpu_counter_track) left join tv_told using (gpu, "
+    "machine_id) where gpu is not null order by id",
     "create view gpu_counter_group as select try_cast(g ->> 'id' as bigint) as group_id, g ->> "
     "'name' as name, g ->> 'description' as description, track_id from (select id as track_id, "
     "unnest(from_json(tv_event(dimension_arg_set_id) -> '$.groups', '[\"json\"]')) as g from "

@@ -157,7 +157,9 @@ static void sql_put_reason(const struct tv_sql_data *data, uint32_t column, uint
         tv_sql_put_index(vector, i, wakeup->by);
     else if (blocking && column == TV_SQL_SLICE_IO_WAIT)
         tv_sql_put_boolean(vector, i, blocking->io);
-    else if (blocking && blocking->caller != TV_NONE)
+    else if (blocking && blocking->caller != TV_NONE &&
+             !tv_bytes_starts_with(tv_trace_info_text(trace->head, blocking->caller),
+                                   TV_BYTES("0x"))) /* no function: `blocking` has the address */
         tv_sql_put_string(data, vector, i, blocking->caller);
     else
         tv_sql_put_null(vector, i);

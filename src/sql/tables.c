@@ -7,6 +7,7 @@
 #include "sql/tables.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -21,9 +22,11 @@ static const struct tv_tables *sql_tables_of(const struct tv_sql_data *data)
 /* ---- Threads, processes, tracks ---- */
 
 static const struct tv_sql_column thread_columns[] = {
-    {"utid", TV_SQL_INTEGER},    {"id", TV_SQL_INTEGER},       {"tid", TV_SQL_INTEGER},
-    {"name", TV_SQL_TEXT},       {"upid", TV_SQL_INTEGER},     {"is_main_thread", TV_SQL_BOOLEAN},
-    {"is_idle", TV_SQL_BOOLEAN}, {"start_ts", TV_SQL_INTEGER}, {"end_ts", TV_SQL_INTEGER},
+    {"utid", TV_SQL_INTEGER},    {"id", TV_SQL_INTEGER},
+    {"tid", TV_SQL_INTEGER},     {"name", TV_SQL_TEXT},
+    {"upid", TV_SQL_INTEGER},    {"is_main_thread", TV_SQL_BOOLEAN},
+    {"is_idle", TV_SQL_BOOLEAN}, {"start_ts", TV_SQL_INTEGER},
+    {"end_ts", TV_SQL_INTEGER},  {"machine_id", TV_SQL_INTEGER},
 };
 
 /* Put a time of a life, which may be before the trace; NULL: unknown. */
@@ -78,6 +81,8 @@ static void sql_put_idle_thread(const struct tv_sql_data *data, uint32_t column,
         tv_sql_put_integer(vector, i, data->idle_process);
     else if (column < 7)
         tv_sql_put_boolean(vector, i, true);
+    else if (column == 9)
+        tv_sql_put_integer(vector, i, 0);
     else
         tv_sql_put_null(vector, i);
 }
@@ -106,6 +111,8 @@ static void sql_fill_thread(const struct tv_sql_data *data, struct tv_sql_scratc
             tv_sql_put_index(vector, i, thread->process);
         else if (column == 6)
             tv_sql_put_boolean(vector, i, tv_sql_is_idle(info, thread));
+        else if (column == 9)
+            tv_sql_put_index(vector, i, data->machine_of_input[thread->input]);
         else if (column > 6)
             sql_put_fact_time(data, vector, i, sql_facts(data, data->facts_of_thread, first + i),
                               column == 8);
@@ -120,8 +127,26 @@ static const struct tv_sql_column process_columns[] = {
     {"upid", TV_SQL_INTEGER},   {"id", TV_SQL_INTEGER},          {"pid", TV_SQL_INTEGER},
     {"name", TV_SQL_TEXT},      {"labels", TV_SQL_TEXT},         {"start_ts", TV_SQL_INTEGER},
     {"end_ts", TV_SQL_INTEGER}, {"parent_upid", TV_SQL_INTEGER}, {"uid", TV_SQL_INTEGER},
-    {"cmdline", TV_SQL_TEXT},
+    {"cmdline", TV_SQL_TEXT},   {"machine_id", TV_SQL_INTEGER},
 };
+
+/* Return the number of a process's machine; TV_NONE: unknown. */
+static uint32_t sql_machine_of_process(const struct tv_sql_data *data,
+                                       const struct tv_process *process)
+{
+    const struct tv_trace_info *info = data->trace->head;
+    for (uint32_t i = 0; i < info->input_count; i++)
+        if (info->inputs[i].machine == process->machine)
+            return data->machine_of_input[i];
+    return TV_NONE;
+}
+
+/* Does a process stand for the kernel?  Readers make and name it. */
+static bool sql_is_kernel(const struct tv_trace_info *info, const struct tv_process *process)
+{
+    return process->id == 0 &&
+           tv_bytes_equal(tv_trace_info_text(info, process->name), TV_BYTES("Kernel"));
+}
 
 static uint64_t sql_process_count(const struct tv_sql_data *data)
 {
@@ -149,7 +174,7 @@ static void sql_fill_process(const struct tv_sql_data *data, struct tv_sql_scrat
     (void)scratch;
     for (uint32_t i = 0; i < count; i++) {
         if (first + i == data->trace->head->process_count) {
-            if (column < 3)
+            if (column < 3 || column == 10)
                 tv_sql_put_integer(vector, i, column < 2 ? (int64_t)(first + i) : 0);
             else
                 tv_sql_put_null(vector, i);
@@ -160,9 +185,14 @@ static void sql_fill_process(const struct tv_sql_data *data, struct tv_sql_scrat
             tv_sql_put_integer(vector, i, (int64_t)(first + i));
         else if (column == 2)
             tv_sql_put_integer(vector, i, (int64_t)process->id);
+        else if (column == 10)
+            tv_sql_put_index(vector, i, sql_machine_of_process(data, process));
         else if (column > 4)
             sql_put_process_fact(data, column, i,
                                  sql_facts(data, data->facts_of_process, first + i), vector);
+        else if (column == 3 && data->idle_process == first + i &&
+                 sql_is_kernel(data->trace->head, process))
+            tv_sql_put_null(vector, i); /* Perfetto's process 0 has no name */
         else
             tv_sql_put_string(data, vector, i, column == 3 ? process->name : process->labels);
     }
@@ -174,9 +204,7 @@ static void sql_put_owner(const struct tv_sql_data *data, struct tv_sql_vector *
                           uint32_t process)
 {
     const struct tv_trace_info *info = data->trace->head;
-    bool is_kernel =
-        process != TV_NONE && info->processes[process].id == 0 &&
-        tv_bytes_equal(tv_trace_info_text(info, info->processes[process].name), TV_BYTES("Kernel"));
+    bool is_kernel = process != TV_NONE && sql_is_kernel(info, &info->processes[process]);
     tv_sql_put_index(vector, i, is_kernel ? TV_NONE : process);
 }
 
@@ -192,6 +220,7 @@ static const struct tv_sql_column counter_track_columns[] = {
     {"type", TV_SQL_TEXT},
     {"description", TV_SQL_TEXT},
     {"dimension_arg_set_id", TV_SQL_INTEGER},
+    {"machine_id", TV_SQL_INTEGER},
 };
 
 static uint64_t sql_series_count(const struct tv_sql_data *data)
@@ -258,6 +287,9 @@ static void sql_put_counter_track_column(const struct tv_sql_data *data, uint32_
         else
             tv_sql_put_integer(vector, i, TV_SQL_SERIES_ARGS - (int64_t)series);
         break;
+    case 9:
+        tv_sql_put_index(vector, i, data->machine_of_input[counter->input]);
+        break;
     default:
         tv_sql_put_string(data, vector, i,
                           column == 1   ? counter->name
@@ -277,20 +309,36 @@ static void sql_fill_counter_track(const struct tv_sql_data *data, struct tv_sql
         sql_put_counter_track_column(data, column, i, first + i, vector);
 }
 
-struct tv_bytes tv_sql_series_arguments(const struct tv_sql_data *data, int64_t id)
+/* The track of a disk has Perfetto's name of it: "block_io 45824". */
+#define DISK_TRACK "block_io "
+
+void tv_sql_write_series_arguments(const struct tv_sql_data *data, int64_t id, struct tv_out *out)
 {
-    uint64_t series = (uint64_t)TV_SQL_SERIES_ARGS - (uint64_t)id;
-    if (id > TV_SQL_SERIES_ARGS || series >= sql_series_count(data))
-        return TV_BYTES("");
-    return tv_trace_info_text(data->trace->head,
-                              sql_counter_of_series(data, series)->facts.dimensions);
+    const struct tv_trace *trace = data->trace;
+    uint64_t series = (uint64_t)TV_SQL_SERIES_ARGS - (uint64_t)id, count = sql_series_count(data);
+    if (id > TV_SQL_SERIES_ARGS || series >= count + trace->track_count)
+        return;
+    if (series < count) {
+        tv_out_bytes(out, tv_trace_info_text(
+                              trace->head, sql_counter_of_series(data, series)->facts.dimensions));
+        return;
+    }
+    uint64_t device;
+    struct tv_bytes name = tv_trace_info_text(trace->head, trace->tracks[series - count].name);
+    if (tv_bytes_starts_with(name, TV_BYTES(DISK_TRACK)) &&
+        tv_parse_u64((struct tv_bytes){name.data + sizeof DISK_TRACK - 1,
+                                       name.length - (sizeof DISK_TRACK - 1)},
+                     &device))
+        tv_out_format(out, "{\"block_device\":%" PRIu64 "}", device);
 }
 
 /* ---- Tracks: those of slices, then one for each series of a counter ---- */
 
 static const struct tv_sql_column track_columns[] = {
-    {"id", TV_SQL_INTEGER},   {"name", TV_SQL_TEXT},    {"type", TV_SQL_TEXT},
-    {"utid", TV_SQL_INTEGER}, {"upid", TV_SQL_INTEGER}, {"dimension_arg_set_id", TV_SQL_INTEGER},
+    {"id", TV_SQL_INTEGER},         {"name", TV_SQL_TEXT},
+    {"type", TV_SQL_TEXT},          {"utid", TV_SQL_INTEGER},
+    {"upid", TV_SQL_INTEGER},       {"dimension_arg_set_id", TV_SQL_INTEGER},
+    {"machine_id", TV_SQL_INTEGER},
 };
 
 static uint64_t sql_track_count(const struct tv_sql_data *data)
@@ -302,7 +350,7 @@ static uint64_t sql_track_count(const struct tv_sql_data *data)
 static void sql_put_track_of_counter(const struct tv_sql_data *data, uint32_t column, uint64_t i,
                                      uint64_t series, struct tv_sql_vector *vector)
 {
-    static const uint32_t columns[] = {0, 1, 6, 0, 3, 8}; /* of counter_track */
+    static const uint32_t columns[] = {0, 1, 6, 0, 3, 8, 9}; /* of counter_track */
     const struct tv_counter *counter = sql_counter_of_series(data, series);
     if (column == 3)
         tv_sql_put_null(vector, i);
@@ -312,15 +360,44 @@ static void sql_put_track_of_counter(const struct tv_sql_data *data, uint32_t co
         sql_put_counter_track_column(data, columns[column], i, series, vector);
 }
 
-static void sql_fill_track(const struct tv_sql_data *data, struct tv_sql_scratch *scratch,
-                           uint32_t column, uint64_t first, uint32_t count,
-                           struct tv_sql_vector *vector)
+/* Return the kind of a track: those of devices have the kind of their slices, as in Perfetto. */
+static const char *sql_track_type(const struct tv_trace *trace, const struct tv_track *track)
 {
     static const char *const types[] = {
         [TV_TRACK_THREAD] = "thread_track", [TV_TRACK_OVERFLOW] = "thread_track",
         [TV_TRACK_ASYNC] = "async_track",   [TV_TRACK_CPU] = "cpu_track",
         [TV_TRACK_STATES] = "state_track",
     };
+    static const char *const kinds[] = {"block_io", "concurrent_tracing_sessions"};
+    if (track->kind != TV_TRACK_ASYNC || track->row_count == 0 ||
+        trace->rows[track->first_row].count == 0)
+        return types[track->kind];
+    struct tv_slice slice = tv_slice_get(trace, track->first_row, 0);
+    const struct tv_frame *frame = &trace->head->frames[trace->paths.nodes[slice.path].frame];
+    for (size_t i = 0; i < TV_COUNT(kinds); i++)
+        if (tv_bytes_equal(tv_trace_info_text(trace->head, frame->category), tv_bytes_of(kinds[i])))
+            return kinds[i];
+    return types[track->kind];
+}
+
+/* Put what tells a track apart from others of its name; NULL: nothing does. */
+static void sql_put_track_dimensions(const struct tv_sql_data *data, uint64_t i, uint64_t track,
+                                     struct tv_sql_vector *vector)
+{
+    const struct tv_trace *trace = data->trace;
+    struct tv_bytes name = tv_trace_info_text(trace->head, trace->tracks[track].name);
+    if (tv_bytes_starts_with(name, TV_BYTES(DISK_TRACK)) &&
+        strcmp(sql_track_type(trace, &trace->tracks[track]), "block_io") == 0)
+        tv_sql_put_integer(vector, i,
+                           TV_SQL_SERIES_ARGS - (int64_t)(sql_series_count(data) + track));
+    else
+        tv_sql_put_null(vector, i);
+}
+
+static void sql_fill_track(const struct tv_sql_data *data, struct tv_sql_scratch *scratch,
+                           uint32_t column, uint64_t first, uint32_t count,
+                           struct tv_sql_vector *vector)
+{
     (void)scratch;
     for (uint32_t i = 0; i < count; i++) {
         if (first + i >= data->trace->track_count) {
@@ -333,9 +410,11 @@ static void sql_fill_track(const struct tv_sql_data *data, struct tv_sql_scratch
         else if (column == 1)
             tv_sql_put_string(data, vector, i, track->name);
         else if (column == 2)
-            tv_sql_put_text(vector, i, types[track->kind]);
+            tv_sql_put_text(vector, i, sql_track_type(data->trace, track));
         else if (column == 5)
-            tv_sql_put_null(vector, i);
+            sql_put_track_dimensions(data, i, first + i, vector);
+        else if (column == 6)
+            tv_sql_put_index(vector, i, data->machine_of_input[track->input]);
         else if (column == 3)
             tv_sql_put_index(vector, i, track->thread);
         else
@@ -579,9 +658,24 @@ static void sql_fill_blocking(const struct tv_sql_data *data, struct tv_sql_scra
 
 static const struct tv_sql_column flow_columns[] = {
     {"id", TV_SQL_INTEGER},         {"slice_out", TV_SQL_INTEGER}, {"slice_in", TV_SQL_INTEGER},
-    {"trace_id", TV_SQL_TEXT},      {"ts_out", TV_SQL_INTEGER},    {"ts_in", TV_SQL_INTEGER},
-    {"arg_set_id", TV_SQL_INTEGER},
+    {"trace_id", TV_SQL_INTEGER},   {"ts_out", TV_SQL_INTEGER},    {"ts_in", TV_SQL_INTEGER},
+    {"arg_set_id", TV_SQL_INTEGER}, {"flow_id", TV_SQL_TEXT},
 };
+
+/* Put the id of a flow as a number: Perfetto traces write it in hexadecimal. */
+static void sql_put_flow_number(const struct tv_sql_data *data, uint64_t i, uint32_t id,
+                                struct tv_sql_vector *vector)
+{
+    struct tv_bytes text = tv_trace_info_text(data->trace->head, id);
+    uint64_t number;
+    int64_t decimal;
+    if (tv_bytes_starts_with(text, TV_BYTES("0x")) && tv_parse_hex(text, &number))
+        tv_sql_put_integer(vector, i, (int64_t)number);
+    else if (tv_parse_i64(text, &decimal))
+        tv_sql_put_integer(vector, i, decimal);
+    else
+        tv_sql_put_null(vector, i);
+}
 
 static uint64_t sql_flow_count(const struct tv_sql_data *data)
 {
@@ -608,6 +702,8 @@ static void sql_fill_flow(const struct tv_sql_data *data, struct tv_sql_scratch 
             tv_sql_put_integer(vector, i,
                                sql_flow_end_id(data, column == 1 ? &flow->from : &flow->to));
         else if (column == 3)
+            sql_put_flow_number(data, i, flow->id, vector);
+        else if (column == 7)
             tv_sql_put_string(data, vector, i, flow->id);
         else if (column == 6)
             tv_sql_put_null(vector, i); /* arguments belong to the slices of both ends */
@@ -619,11 +715,34 @@ static void sql_fill_flow(const struct tv_sql_data *data, struct tv_sql_scratch 
 }
 
 static const struct tv_sql_column metadata_columns[] = {
-    {"name", TV_SQL_TEXT},
-    {"str_value", TV_SQL_TEXT},
-    {"input", TV_SQL_INTEGER},
-    {"int_value", TV_SQL_INTEGER},
+    {"name", TV_SQL_TEXT},         {"str_value", TV_SQL_TEXT}, {"input", TV_SQL_INTEGER},
+    {"int_value", TV_SQL_INTEGER}, {"key_type", TV_SQL_TEXT},  {"machine_id", TV_SQL_INTEGER},
+    {"trace_id", TV_SQL_INTEGER},
 };
+
+/* Is a fact about the recording, not about the machine? */
+static bool sql_is_of_recording(struct tv_bytes name)
+{
+    static const char *const beginnings[] = {"trace_", "cr-", "all_data_source",
+                                             "slow_start_data_source"};
+    for (size_t i = 0; i < TV_COUNT(beginnings); i++)
+        if (tv_bytes_starts_with(name, tv_bytes_of(beginnings[i])))
+            return true;
+    return false;
+}
+
+/* Put the machine (5) or the recording (6) that a fact is about; NULL for the other. */
+static void sql_put_metadata_scope(const struct tv_sql_data *data, uint32_t column, uint64_t i,
+                                   const struct tv_metadata *metadata, struct tv_sql_vector *vector)
+{
+    bool of_recording = sql_is_of_recording(tv_trace_info_text(data->trace->head, metadata->key));
+    if (of_recording != (column == 6))
+        tv_sql_put_null(vector, i);
+    else if (of_recording)
+        tv_sql_put_integer(vector, i, metadata->input);
+    else
+        tv_sql_put_index(vector, i, data->machine_of_input[metadata->input]);
+}
 
 static uint64_t sql_metadata_count(const struct tv_sql_data *data)
 {
@@ -641,6 +760,10 @@ static void sql_fill_metadata(const struct tv_sql_data *data, struct tv_sql_scra
         int64_t number;
         if (column == 2)
             tv_sql_put_integer(vector, i, metadata->input);
+        else if (column == 4)
+            tv_sql_put_text(vector, i, "single");
+        else if (column > 4)
+            sql_put_metadata_scope(data, column, i, metadata, vector);
         else if (column == 3 && tv_parse_i64(value, &number))
             tv_sql_put_integer(vector, i, number);
         else if (column == 3)

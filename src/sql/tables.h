@@ -32,6 +32,7 @@ struct tv_sql_data {
     uint32_t *track_of;    /* [thread_count] track of a thread's own slices; TV_NONE: none */
     uint32_t *facts_of_thread;    /* [thread_count] number of its facts; TV_NONE: none */
     uint32_t *facts_of_process;   /* [process_count] the same */
+    uint32_t *machine_of_input;   /* [input_count] machines are numbered as they come */
     uint32_t *name_of;            /* [frame_count] number of a frame's name in `names` */
     struct tv_interner *interner; /* owns the distinct names of frames */
     const char **names;
@@ -139,8 +140,8 @@ int64_t tv_sql_cpu_of_track(const struct tv_trace *trace, uint32_t track);
 /* The arguments of a series: those of series n have the id TV_SQL_SERIES_ARGS - n. */
 #define TV_SQL_SERIES_ARGS INT64_C(-1)
 
-/* Return the arguments with such an id as JSON; nothing if there are none. */
-struct tv_bytes tv_sql_series_arguments(const struct tv_sql_data *data, int64_t id);
+/* Write the arguments with such an id as JSON; nothing if there are none. */
+void tv_sql_write_series_arguments(const struct tv_sql_data *data, int64_t id, struct tv_out *out);
 
 /* Return the row of a slice's id, which is less than the number of slices. */
 uint32_t tv_sql_row_of(const struct tv_sql_data *data, uint64_t id);
