@@ -30,7 +30,6 @@ static const struct {
     {"heap_graph_object", HEAPS},
     {"heap_graph_reference", HEAPS},
     {"irq_counter_track", "counter_track has all counters"},
-    {"perf_counter_track", SAMPLES},
     {"perf_session", SAMPLES},
     {"raw", EVENTS},
     {"softirq_counter_track", "counter_track has all counters"},

@@ -225,6 +225,11 @@ const char *const tv_sql_prelude[] = {
     "s.track_id where t.type = 'async_track'",
     "create view gpu_counter_track as select *, try_cast(extract_arg(dimension_arg_set_id, 'gpu') "
     "as bigint) as gpu_id from counter_track where type = 'gpu_counter'",
+    /* What perf counted until each sample, by processor and session. */
+    "create view perf_counter_track as select *, try_cast(extract_arg(dimension_arg_set_id, 'cpu') "
+    "as bigint) as cpu, dense_rank() over (order by try_cast(extract_arg(dimension_arg_set_id, "
+    "'sequence') as bigint)) - 1 as perf_session_id, extract_arg(dimension_arg_set_id, "
+    "'is_timebase') = '1' as is_timebase from counter_track where type = 'perf_counter'",
     "create view gpu as with tv_told as (select try_cast(substr(name, 5) as bigint) as gpu, "
     "machine_id, str_value as j from metadata where regexp_matches(name, '^gpu [0-9]+$')) select "
     "machine_id * 4096 + gpu as id, gpu, j ->> '$.name' as name, j ->> '$.vendor' as vendor, j ->> "

@@ -12,7 +12,7 @@ import struct
 _MESSAGES = """
 Packet: timestamp=8 timestamp_clock_id=58 trusted_packet_sequence_id=10 sequence_flags=13 interned_data=12:Interned
   trace_packet_defaults=59:Defaults previous_packet_dropped=42
-  machine_id=98 translation_table=82:Translations gpu_info=128:GpuInfo concurrent_session_event=134:Session
+  perf_sample=66:PerfSample machine_id=98 translation_table=82:Translations gpu_info=128:GpuInfo concurrent_session_event=134:Session
   ftrace_events=1:Bundle process_tree=2:ProcessTree chrome_events=5:ChromeEvents clock_snapshot=6:Snapshot
   sys_stats=7:SysStats process_stats=9:ProcessStats power_rails=40:Rails track_event=11:Event system_info=45:SystemInfo
   gpu_counter_event=52:GpuCounters gpu_mem_total_event=71:GpuMemory android_system_property=86:Properties
@@ -23,7 +23,11 @@ Interned: event_categories=1:Named event_names=2:Named debug_annotation_names=3:
 Named: iid=1 text=2
 Frame: iid=1 function_name_id=2
 Callstack: iid=1 frame_ids=2
-Defaults: timestamp_clock_id=58 track_event_defaults=11:EventDefaults stack_sample_defaults=100:StackDefaults
+Defaults: timestamp_clock_id=58 track_event_defaults=11:EventDefaults perf_sample_defaults=12:PerfDefaults stack_sample_defaults=100:StackDefaults
+PerfDefaults: timebase=1:Timebase followers=4:Follower
+Timebase: counter=4 name=10
+Follower: counter=1 name=4
+PerfSample: cpu=1 pid=2 tid=3 timebase_count=6 follower_counts=7
 StackDefaults: primary_descriptor=2:SampleCounter follower_descriptors=3:SampleCounter
 SampleCounter: iid=1 name=2 unit=3 unit_str=4
 StackSample: task_context=1:Task task_context_iid=2 execution_context=3:Execution callstack=5:InlineStack callstack_iid=6

@@ -682,6 +682,13 @@ uint32_t tv_pf_read_stack(struct tv_pf_reading *reading, struct tv_pf_sequence *
 void tv_pf_take_stack_sample(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                              struct tv_bytes sample);
 
+/* Return the text that names the event of a sequence's perf samples. */
+uint32_t tv_pf_perf_event_name(struct tv_pf_reading *reading,
+                               const struct tv_pf_sequence *sequence);
+/* Count the counters that a PerfSample tells. */
+void tv_pf_count_perf_sample(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                             struct tv_bytes sample);
+
 /* Samples: return false when the payload is none. */
 bool tv_pf_take_sample(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                        const struct tv_protobuf_field *payload);

@@ -192,42 +192,6 @@ uint32_t tv_pf_read_stack(struct tv_pf_reading *reading, struct tv_pf_sequence *
 
 /* ---- perf_sample ---- */
 
-static const char *pf_counter_name(uint64_t counter)
-{
-    static const char *const names[] = {
-        NULL,
-        "cpu-clock",
-        "page-faults",
-        NULL,
-        "faults-min",
-        "faults-maj",
-        "context-switches",
-        "migrations",
-        "alignment-faults",
-        "emulation-faults",
-        "cpu-cycles",
-        "instructions",
-        "cache-references",
-        "cache-misses",
-        "branch-instructions",
-        "branch-misses",
-    };
-    return counter < TV_COUNT(names) ? names[counter] : NULL;
-}
-
-/* Return the name of the event that is sampled, of the defaults of the sequence. */
-static uint32_t pf_sample_event_name(struct tv_pf_reading *reading,
-                                     const struct tv_pf_sequence *sequence)
-{
-    struct tv_bytes defaults = tv_interner_get(reading->blobs, sequence->sample_defaults);
-    struct tv_bytes timebase = tv_pf_find(defaults, 1).bytes;
-    struct tv_bytes given = tv_pf_find(timebase, 10).bytes;
-    const char *known = pf_counter_name(tv_pf_find(timebase, 4).value);
-    if (given.length > 0)
-        return tv_pf_text(reading, given);
-    return tv_pf_text(reading, tv_bytes_of(known ? known : "samples"));
-}
-
 static void pf_take_perf_sample(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                                 struct tv_bytes bytes)
 {
@@ -256,6 +220,7 @@ static void pf_take_perf_sample(struct tv_pf_reading *reading, const struct tv_p
         reading->chunk->tasks.rows[task].tgid = (int64_t)pid;
     reading->chunk->tasks.rows[task].used = true;
     tv_ft_chunk_note(reading->chunk, packet->time);
+    tv_pf_count_perf_sample(reading, packet, bytes);
     *tv_table_add(&reading->profile.samples) = (struct tv_pf_sample){
         .time = packet->time,
         .weight = 1,
@@ -263,7 +228,7 @@ static void pf_take_perf_sample(struct tv_pf_reading *reading, const struct tv_p
         .task = task,
         .cpu = cpu < 65536 ? (uint32_t)cpu : TV_NONE,
         .stack = tv_pf_read_stack(reading, packet->sequence, stack, packet->offset),
-        .type = pf_sample_event_name(reading, packet->sequence),
+        .type = tv_pf_perf_event_name(reading, packet->sequence),
         .unit = tv_pf_text(reading, TV_BYTES("samples")),
         .first = true,
     };
