@@ -7,7 +7,7 @@
  *
  *     first_id[row]        id of the first slice of a row; the last element is the number of slices
  *     first_value[i]       number of the first value of a counter, over all counters
- *     track_of[thread]     the track with the slices of a thread
+ *     track_of[thread]     the track with the slices of a thread, or with its instants alone
  *     facts_of_...         the row of the table of facts about a thread or process
  *     machine_of_input[i]  number of the machine of an input
  *     name_of[frame]       number of a frame's name among the distinct names
@@ -65,6 +65,23 @@ static void sql_list_thread_tracks(struct tv_sql_data *data)
     for (uint32_t i = trace->track_count; i-- > 0;)
         if (trace->tracks[i].kind == TV_TRACK_THREAD && trace->tracks[i].thread != TV_NONE)
             data->track_of[trace->tracks[i].thread] = i;
+}
+
+/* Give each thread that has instants alone a track, so that these are found by it as slices are.
+ * Such tracks are not in the model. */
+static void sql_list_bare_threads(struct tv_sql_data *data)
+{
+    const struct tv_trace *trace = data->trace;
+    uint64_t next = (uint64_t)trace->track_count + trace->tables.series.count;
+    data->bare_threads = tv_alloc((size_t)trace->head->thread_count + 1, sizeof(uint32_t));
+    for (size_t i = 0; i < trace->tables.instants.count; i++) {
+        const struct tv_instant *instant = &trace->tables.instants.rows[i];
+        if (instant->scope != TV_SCOPE_THREAD || instant->of == TV_NONE ||
+            data->track_of[instant->of] != TV_NONE)
+            continue;
+        data->track_of[instant->of] = (uint32_t)(next + data->bare_count);
+        data->bare_threads[data->bare_count++] = instant->of;
+    }
 }
 
 /* List the facts about each thread and process: of several inputs the first one's. */
@@ -132,6 +149,7 @@ void tv_sql_data_init(struct tv_sql_data *data, const struct tv_trace *trace)
             (uint64_t)tables->counters.rows[i].sample_count * tables->counters.rows[i].series_count;
     data->display = tv_display_cache_new(trace, false);
     sql_list_thread_tracks(data);
+    sql_list_bare_threads(data);
     sql_list_facts(data);
     sql_list_machines(data);
     sql_find_idle(data);
@@ -151,6 +169,7 @@ void tv_sql_data_release(struct tv_sql_data *data)
     tv_free(data->first_id);
     tv_free(data->first_value);
     tv_free(data->track_of);
+    tv_free(data->bare_threads);
     tv_free(data->machine_of_input);
     tv_free(data->facts_of_thread);
     tv_free(data->facts_of_process);

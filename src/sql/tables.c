@@ -332,7 +332,7 @@ void tv_sql_write_series_arguments(const struct tv_sql_data *data, int64_t id, s
         tv_out_format(out, "{\"block_device\":%" PRIu64 "}", device);
 }
 
-/* ---- Tracks: those of slices, then one for each series of a counter ---- */
+/* ---- Tracks: of slices, of the series of counters, of threads with instants alone ---- */
 
 static const struct tv_sql_column track_columns[] = {
     {"id", TV_SQL_INTEGER},         {"name", TV_SQL_TEXT},
@@ -343,7 +343,27 @@ static const struct tv_sql_column track_columns[] = {
 
 static uint64_t sql_track_count(const struct tv_sql_data *data)
 {
-    return data->trace->track_count + sql_series_count(data);
+    return data->trace->track_count + sql_series_count(data) + data->bare_count;
+}
+
+/* Put a column of the track of a thread that has instants alone. */
+static void sql_put_bare_track(const struct tv_sql_data *data, uint32_t column, uint64_t i,
+                               uint64_t number, struct tv_sql_vector *vector)
+{
+    const struct tv_trace_info *info = data->trace->head;
+    uint32_t utid = data->bare_threads[number];
+    if (column == 0)
+        tv_sql_put_index(vector, i, data->track_of[utid]);
+    else if (column == 2)
+        tv_sql_put_text(vector, i, "thread_track");
+    else if (column == 3)
+        tv_sql_put_index(vector, i, utid);
+    else if (column == 4)
+        sql_put_owner(data, vector, i, info->threads[utid].process);
+    else if (column == 6)
+        tv_sql_put_index(vector, i, data->machine_of_input[info->threads[utid].input]);
+    else
+        tv_sql_put_null(vector, i);
 }
 
 /* Put a column of the track of a counter. */
@@ -399,7 +419,12 @@ static void sql_fill_track(const struct tv_sql_data *data, struct tv_sql_scratch
                            struct tv_sql_vector *vector)
 {
     (void)scratch;
+    uint64_t bare = data->trace->track_count + sql_series_count(data);
     for (uint32_t i = 0; i < count; i++) {
+        if (first + i >= bare) {
+            sql_put_bare_track(data, column, i, first + i - bare, vector);
+            continue;
+        }
         if (first + i >= data->trace->track_count) {
             sql_put_track_of_counter(data, column, i, first + i - data->trace->track_count, vector);
             continue;

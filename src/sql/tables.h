@@ -27,9 +27,11 @@ enum tv_sql_type {
 /* Data that all tables of a trace share; made once. */
 struct tv_sql_data {
     const struct tv_trace *trace;
-    uint64_t *first_id;    /* [row_count + 1] id of the first slice of each row */
-    uint64_t *first_value; /* [counters + 1] number of the first value of each series' counter */
-    uint32_t *track_of;    /* [thread_count] track of a thread's own slices; TV_NONE: none */
+    uint64_t *first_id;     /* [row_count + 1] id of the first slice of each row */
+    uint64_t *first_value;  /* [counters + 1] number of the first value of each series' counter */
+    uint32_t *track_of;     /* [thread_count] track of a thread's own slices; TV_NONE: none */
+    uint32_t *bare_threads; /* those with instants, but no slices; their tracks come last */
+    uint32_t bare_count;
     uint32_t *facts_of_thread;    /* [thread_count] number of its facts; TV_NONE: none */
     uint32_t *facts_of_process;   /* [process_count] the same */
     uint32_t *machine_of_input;   /* [input_count] machines are numbered as they come */
