@@ -104,9 +104,22 @@ struct tv_v8_samples {
 void tv_v8_samples_add(struct tv_v8_samples *samples, const struct tv_v8_sample *sample);
 void tv_v8_samples_release(struct tv_v8_samples *samples);
 
+/* The stack that the garbage collector interrupts: that of the sample before, or the root. */
+struct tv_v8_interrupted {
+    uint32_t path, line_path;
+};
+
+/* Put the garbage collector on top of the stack before.  The samples come in order, the first with
+ * TV_ROOT_PATH twice. */
+void tv_v8_sample_place_collector(struct tv_v8_sample *sample, struct tv_v8_interrupted *before,
+                                  struct tv_paths *paths);
+
+/* Set how long the last of `count` samples lasts, the first of which is at `first`: until `end`,
+ * or, when `end` is not later, as long as the others on average. */
+void tv_v8_sample_end(struct tv_v8_sample *last, int64_t first, uint64_t count, int64_t end);
+
 /* Sort by time, put the garbage collector on top of the stack before, and find how long each sample
- * lasts: until the next one; the last until `end`, or, when `end` is not later, as long as the
- * others on average.  Return how many were out of order. */
+ * lasts: until the next one.  Return how many were out of order. */
 size_t tv_v8_samples_finish(struct tv_v8_samples *samples, struct tv_paths *paths, int64_t end);
 
 /* Names of the value types. */

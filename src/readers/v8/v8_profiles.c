@@ -15,6 +15,9 @@
  *
  * The members of the outermost object may be in any order, so their places are found first; a
  * glance at each byte is cheap, as most of the text are arrays of numbers.
+ *
+ * Samples become rows of the trace while they are read, each when the time of the next is known.
+ * Only if a time may go back are they all kept and sorted first.
  */
 #include <assert.h>
 #include <string.h>
@@ -35,13 +38,24 @@ enum v8_member {
     V8_MEMBERS,
 };
 
+/* Samples in the order of time: rows of the trace, but for the last one. */
+struct v8_in_order {
+    struct tv_v8_sample last; /* lasts until the next one */
+    uint64_t count;
+    int64_t first; /* time of the first one */
+    struct tv_v8_interrupted interrupted;
+};
+
 struct v8_file {
     struct tv_profile_input profile;
     struct tv_profile_text text;
     struct tv_json_stream stream;
     struct tv_json_member members[V8_MEMBERS];
     struct tv_v8_nodes nodes;
-    struct tv_v8_samples samples;
+    bool ordered;                 /* no time goes back: */
+    struct v8_in_order in_order;  /* the samples are here */
+    struct tv_v8_samples samples; /* else here */
+    uint32_t number_type, cpu_type;
     uint32_t thread;
     int64_t start, end; /* nanoseconds; equal when unknown */
 };
@@ -171,6 +185,49 @@ static inline bool v8_clock_next(struct v8_clock *clock)
     return true;
 }
 
+/* Return whether no difference of times is negative, for the list has only digits. */
+static bool v8_cpu_is_ordered(const struct v8_file *file)
+{
+    struct tv_json_stream stream;
+    if (!v8_file_at(file, V8_DELTAS, &stream) || !tv_json_open(&stream, '['))
+        return false;
+    for (const uint8_t *at = stream.at; at < stream.end; at++)
+        if ((uint8_t)(*at - '0') >= 10 && *at != ',' && *at != ' ' && *at != '\n' && *at != '\r')
+            return *at == ']';
+    return false;
+}
+
+/* Give a sample to the trace. */
+static void v8_cpu_add_rows(struct v8_file *file, const struct tv_v8_sample *from)
+{
+    struct tv_sample sample = {.time = from->time,
+                               .weight = 1,
+                               .offset = from->offset,
+                               .thread = file->thread,
+                               .cpu = TV_NONE,
+                               .type = file->number_type};
+    tv_profile_add_sample_at(&file->profile, sample, from->path, from->line_path);
+    sample.weight = from->length;
+    sample.type = file->cpu_type;
+    if (from->state != TV_V8_IDLE)
+        tv_profile_add_sample_at(&file->profile, sample, from->path, from->line_path);
+}
+
+/* Add a sample that is not earlier than the one before, and give that one to the trace. */
+static void v8_cpu_add_in_order(struct v8_file *file, struct tv_v8_sample *sample)
+{
+    struct v8_in_order *samples = &file->in_order;
+    tv_v8_sample_place_collector(sample, &samples->interrupted, &file->profile.trace->paths);
+    if (samples->count++ == 0) {
+        samples->first = sample->time;
+    } else {
+        assert(sample->time >= samples->last.time);
+        samples->last.length = sample->time - samples->last.time;
+        v8_cpu_add_rows(file, &samples->last);
+    }
+    samples->last = *sample;
+}
+
 static void v8_cpu_add_sample(struct v8_file *file, int64_t time, uint64_t id, uint64_t offset)
 {
     const struct tv_v8_node *node = tv_v8_nodes_find(&file->nodes, id);
@@ -186,7 +243,10 @@ static void v8_cpu_add_sample(struct v8_file *file, int64_t time, uint64_t id, u
         .gc_frame = node->frame,
         .state = node->state,
     };
-    tv_v8_samples_add(&file->samples, &sample);
+    if (file->ordered)
+        v8_cpu_add_in_order(file, &sample);
+    else
+        tv_v8_samples_add(&file->samples, &sample);
 }
 
 /* Read the array "samples" with its times.  Return how many samples it has. */
@@ -208,35 +268,41 @@ static uint64_t v8_cpu_take_samples(struct v8_file *file, struct tv_json_stream 
     return count;
 }
 
-/* Give the samples to the trace. */
-static void v8_cpu_deliver(struct v8_file *file)
+static void v8_cpu_begin_samples(struct v8_file *file)
 {
     struct tv_profile_input *profile = &file->profile;
-    uint32_t number = tv_profile_value_type(profile, TV_V8_SAMPLES, TV_BYTES("count"));
-    uint32_t cpu = tv_profile_value_type(profile, TV_V8_CPU, TV_BYTES("nanoseconds"));
-    size_t late = tv_v8_samples_finish(&file->samples, &profile->trace->paths, file->end);
-    if (late > 0)
+    file->number_type = tv_profile_value_type(profile, TV_V8_SAMPLES, TV_BYTES("count"));
+    file->cpu_type = tv_profile_value_type(profile, TV_V8_CPU, TV_BYTES("nanoseconds"));
+    profile->trace->tables.value_types.rows[file->number_type].until_end = true;
+    profile->trace->tables.value_types.rows[file->cpu_type].until_end = true;
+    file->ordered = v8_cpu_is_ordered(file);
+    file->in_order.interrupted = (struct tv_v8_interrupted){TV_ROOT_PATH, TV_ROOT_PATH};
+}
+
+/* Give the last sample to the trace. */
+static void v8_cpu_end_in_order(struct v8_file *file)
+{
+    struct v8_in_order *samples = &file->in_order;
+    if (samples->count == 0)
+        return;
+    tv_v8_sample_end(&samples->last, samples->first, samples->count, file->end);
+    tv_profile_reach(&file->profile, samples->last.time + samples->last.length);
+    v8_cpu_add_rows(file, &samples->last);
+}
+
+/* Sort the samples, and give them to the trace. */
+static void v8_cpu_end_sorted(struct v8_file *file)
+{
+    struct tv_profile_input *profile = &file->profile;
+    const struct tv_v8_samples *samples = &file->samples;
+    if (tv_v8_samples_finish(&file->samples, &profile->trace->paths, file->end) > 0)
         tv_profile_warn(profile, TV_DIAGNOSTIC_SAMPLES_SORTED, TV_NO_OFFSET);
-    profile->trace->tables.value_types.rows[number].until_end = true;
-    profile->trace->tables.value_types.rows[cpu].until_end = true;
-    if (file->samples.count > 0) {
-        const struct tv_v8_sample *last = &file->samples.rows[file->samples.count - 1];
+    if (samples->count > 0) {
+        const struct tv_v8_sample *last = &samples->rows[samples->count - 1];
         tv_profile_reach(profile, last->time + last->length);
     }
-    for (size_t i = 0; i < file->samples.count; i++) {
-        const struct tv_v8_sample *from = &file->samples.rows[i];
-        struct tv_sample sample = {.time = from->time,
-                                   .weight = 1,
-                                   .offset = from->offset,
-                                   .thread = file->thread,
-                                   .cpu = TV_NONE,
-                                   .type = number};
-        tv_profile_add_sample_at(profile, sample, from->path, from->line_path);
-        sample.weight = from->length;
-        sample.type = cpu;
-        if (from->state != TV_V8_IDLE)
-            tv_profile_add_sample_at(profile, sample, from->path, from->line_path);
-    }
+    for (size_t i = 0; i < samples->count; i++)
+        v8_cpu_add_rows(file, &samples->rows[i]);
 }
 
 /* Without "samples" the hits of each node remain: no times. */
@@ -288,8 +354,12 @@ static bool v8_cpu_sum_samples(struct v8_file *file, const struct tv_json_stream
 static void v8_cpu_read_samples(struct v8_file *file, struct tv_json_stream *stream)
 {
     if (!v8_cpu_sum_samples(file, stream)) {
+        v8_cpu_begin_samples(file);
         v8_file_count(file, TV_V8_SAMPLES, v8_cpu_take_samples(file, stream));
-        v8_cpu_deliver(file);
+        if (file->ordered)
+            v8_cpu_end_in_order(file);
+        else
+            v8_cpu_end_sorted(file);
     }
     tv_profile_reach(&file->profile, file->start);
     tv_profile_reach(&file->profile, file->end > file->start ? file->end : file->start);

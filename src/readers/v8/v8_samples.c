@@ -39,36 +39,38 @@ static size_t v8_samples_sort(struct tv_v8_samples *samples)
 }
 
 /* In the file the collector is called by the root; really it interrupted the code before it. */
-static void v8_samples_place_collector(struct tv_v8_samples *samples, struct tv_paths *paths)
+void tv_v8_sample_place_collector(struct tv_v8_sample *sample, struct tv_v8_interrupted *before,
+                                  struct tv_paths *paths)
 {
-    uint32_t path = TV_ROOT_PATH, line_path = TV_ROOT_PATH;
-    for (size_t i = 0; i < samples->count; i++) {
-        struct tv_v8_sample *sample = &samples->rows[i];
-        if (sample->state == TV_V8_GC) {
-            assert(sample->gc_frame != TV_NONE);
-            sample->path = tv_paths_child(paths, path, sample->gc_frame);
-            sample->line_path = line_path == path
-                                    ? sample->path
-                                    : tv_paths_child(paths, line_path, sample->gc_frame);
-        } else {
-            path = sample->state == TV_V8_IDLE ? TV_ROOT_PATH : sample->path;
-            line_path = sample->state == TV_V8_IDLE ? TV_ROOT_PATH : sample->line_path;
-        }
+    if (sample->state == TV_V8_GC) {
+        assert(sample->gc_frame != TV_NONE);
+        sample->path = tv_paths_child(paths, before->path, sample->gc_frame);
+        sample->line_path = before->line_path == before->path
+                                ? sample->path
+                                : tv_paths_child(paths, before->line_path, sample->gc_frame);
+    } else {
+        before->path = sample->state == TV_V8_IDLE ? TV_ROOT_PATH : sample->path;
+        before->line_path = sample->state == TV_V8_IDLE ? TV_ROOT_PATH : sample->line_path;
     }
+}
+
+void tv_v8_sample_end(struct tv_v8_sample *last, int64_t first, uint64_t count, int64_t end)
+{
+    if (end > last->time)
+        last->length = end - last->time;
+    else if (count > 1)
+        last->length = (last->time - first) / (int64_t)(count - 1);
 }
 
 size_t tv_v8_samples_finish(struct tv_v8_samples *samples, struct tv_paths *paths, int64_t end)
 {
     size_t late = v8_samples_sort(samples), count = samples->count;
-    v8_samples_place_collector(samples, paths);
+    struct tv_v8_interrupted before = {TV_ROOT_PATH, TV_ROOT_PATH};
+    for (size_t i = 0; i < count; i++)
+        tv_v8_sample_place_collector(&samples->rows[i], &before, paths);
     for (size_t i = 0; i + 1 < count; i++)
         samples->rows[i].length = samples->rows[i + 1].time - samples->rows[i].time;
-    if (count > 0) {
-        struct tv_v8_sample *last = &samples->rows[count - 1];
-        if (end > last->time)
-            last->length = end - last->time;
-        else if (count > 1)
-            last->length = (last->time - samples->rows[0].time) / (int64_t)(count - 1);
-    }
+    if (count > 0)
+        tv_v8_sample_end(&samples->rows[count - 1], samples->rows[0].time, count, end);
     return late;
 }

@@ -96,6 +96,45 @@ static void lines_of_functions_are_in_range(void **state)
     }
 }
 
+/* Samples whose times cannot go back become rows at once, others are sorted first: both ways give
+ * the same rows.  The collector is on top of the code before it, and a sample without a time is
+ * left out. */
+static void order_of_samples_gives_the_same_rows(void **state)
+{
+    static const char *const lists[] = {
+        "\"samples\":[2,3,2,2],\"timeDeltas\":[100,50,50]",  /* as they come */
+        "\"samples\":[2,3,2],\"timeDeltas\":[100,\t50,5e1]", /* the list is not plain */
+        "\"samples\":[2,2,3],\"timeDeltas\":[100,100,-50]",  /* out of order */
+    };
+    static const struct {
+        int64_t time, weight; /* of the CPU: until the next sample, or the end of the recording */
+        const char *name;
+    } rows[] = {
+        {1100000, 50000, "f"}, {1150000, 50000, "(garbage collector)"}, {1200000, 100000, "f"}};
+    (void)state;
+    for (size_t i = 0; i < TV_COUNT(lists); i++) {
+        char text[512];
+        snprintf(
+            text, sizeof text,
+            "{\"nodes\":[{\"id\":1,\"callFrame\":{\"functionName\":\"(root)\"},\"children\":"
+            "[2,3]},{\"id\":2,\"callFrame\":{\"functionName\":\"f\"}},{\"id\":3,\"callFrame\":"
+            "{\"functionName\":\"(garbage collector)\"}}],\"startTime\":1000,\"endTime\":1300,%s}",
+            lists[i]);
+        struct tv_trace *trace = read_json_profile(&tv_reader_cpuprofile, tv_bytes_of(text));
+        assert_int_equal(trace->tables.samples.count, 2 * TV_COUNT(rows));
+        for (size_t k = 0; k < 2 * TV_COUNT(rows); k++) {
+            const struct tv_sample *sample = &trace->tables.samples.rows[k];
+            const struct tv_frame *frame = tv_path_frame(trace, sample->path);
+            assert_int_equal(sample->time, rows[k / 2].time);
+            assert_int_equal(sample->weight, k % 2 == 0 ? 1 : rows[k / 2].weight);
+            assert_true(tv_bytes_equal(tv_trace_info_text(trace->head, frame->name),
+                                       tv_bytes_of(rows[k / 2].name)));
+            assert_int_equal(trace->paths.nodes[sample->path].parent == TV_ROOT_PATH, k / 2 != 1);
+        }
+        tv_trace_free(trace);
+    }
+}
+
 static void whole_files_are_read(void **state)
 {
     (void)state;
@@ -261,6 +300,7 @@ static void numbers_are_exact_to_64_bits(void **state)
 }
 
 UNIT_TESTS(json_profiles, cmocka_unit_test(whole_files_are_read),
+           cmocka_unit_test(order_of_samples_gives_the_same_rows),
            cmocka_unit_test(markers_of_a_recording_are_on_the_axis_of_its_samples),
            cmocka_unit_test(files_without_their_list_are_refused),
            cmocka_unit_test(profiles_of_speedscope_without_rows_are_counted),
