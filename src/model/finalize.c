@@ -6,6 +6,7 @@
  * them), then names spread, tables are sorted, and times get their origin and extent. */
 #include "model/finalize.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "model/assembly/assembly.h"
 #include "model/builder/builder_internal.h"
 #include "model/columns.h"
@@ -83,15 +84,31 @@ static void extent_cover_track(struct trace_extent *span, const struct tv_trace 
                  tv_trace_time(trace, (trace)->tables.table.rows[i].input,                         \
                                (trace)->tables.table.rows[i].last))
 
-/* Cover the samples. On an axis of weights a sample reaches as far as its weight. */
+/* Return the first sample after those of the input of sample `first`: samples are sorted by input.
+ */
+static size_t finalize_samples_end(const struct tv_tables *tables, size_t first)
+{
+    const struct tv_sample *rows = tables->samples.rows;
+    size_t end = first;
+    TV_LOWER_BOUND(end, tables->samples.count, i, rows[i].input <= rows[first].input);
+    return end;
+}
+
+/* Cover the samples. On an axis of weights a sample reaches as far as its weight; else the last
+ * sample of an input is the one that reaches furthest. */
 static void extent_cover_samples(struct trace_extent *span, const struct tv_trace *trace)
 {
-    for (size_t i = 0; i < trace->tables.samples.count; i++) {
-        const struct tv_sample *sample = &trace->tables.samples.rows[i];
-        bool weight = trace->head->inputs[sample->input].weight_axis;
-        extent_cover(
-            span, tv_trace_time(trace, sample->input, sample->time),
-            tv_trace_time(trace, sample->input, weight ? tv_weight_end(sample) : sample->time));
+    const struct tv_tables *tables = &trace->tables;
+    for (size_t first = 0, end; first < tables->samples.count; first = end) {
+        uint32_t input = tables->samples.rows[first].input;
+        end = finalize_samples_end(tables, first);
+        tv_ns last = tables->samples.rows[end - 1].time;
+        for (size_t i = first; trace->head->inputs[input].weight_axis && i < end; i++) {
+            tv_ns weight_end = tv_weight_end(&tables->samples.rows[i]);
+            last = weight_end > last ? weight_end : last;
+        }
+        extent_cover(span, tv_trace_time(trace, input, tables->samples.rows[first].time),
+                     tv_trace_time(trace, input, last));
     }
 }
 
@@ -212,22 +229,41 @@ static void finalize_check_saturation(const struct tv_trace *trace)
     tv_trace_info_note_saturation(trace->head, wall, cpu);
 }
 
-/* Check whether sums of sample weights can overflow, and sums of the times between single samples
- * of a thread; the last sample as in TV_SAMPLES_TIME (analysis/calltree/derived_trees.c). */
-static void finalize_check_sample_saturation(const struct tv_trace *trace)
+/* Return whether the times between the samples of `threads` threads surely fit: those of a thread
+ * are at most the time of all samples, and its last sample lasts no longer.  This settles it for
+ * all but odd files without a look at each sample. */
+static bool finalize_sample_times_fit(const struct tv_trace *trace, size_t threads)
+{
+    const struct tv_sample *rows = trace->tables.samples.rows;
+    tv_ns start = INT64_MAX, end = INT64_MIN;
+    for (size_t first = 0, next; first < trace->tables.samples.count; first = next) {
+        const struct tv_input *input = &trace->head->inputs[rows[first].input];
+        next = finalize_samples_end(&trace->tables, first);
+        tv_ns last = rows[next - 1].time, input_end;
+        if (rows[first].time < -TV_MOVE_MAX || last > TV_MOVE_MAX ||
+            __builtin_add_overflow(input->origin, input->last_wall, &input_end) ||
+            input_end > TV_MOVE_MAX)
+            return false;
+        last = input_end > last ? input_end : last;
+        start = rows[first].time < start ? rows[first].time : start;
+        end = last > end ? last : end;
+    }
+    return start > end || tv_time_times(end - start, 2 * (int64_t)threads) < INT64_MAX;
+}
+
+/* Return the sum of the times between single samples of a thread; the last sample as in
+ * TV_SAMPLES_TIME (analysis/calltree/derived_trees.c). */
+static tv_ns finalize_sum_sample_times(const struct tv_trace *trace, size_t threads)
 {
     const struct tv_tables *tables = &trace->tables;
-    size_t threads =
-        (size_t)trace->head->thread_count + 1; /* the last one: samples without a thread */
     struct {
         const struct tv_sample *last;
         tv_ns gap;
     } *of = tv_alloc(threads, sizeof *of);
-    tv_ns weights = 0, times = 0;
+    tv_ns times = 0;
     for (size_t i = 0; i < tables->samples.count; i++) {
         const struct tv_sample *sample = &tables->samples.rows[i];
         size_t thread = sample->thread < threads - 1 ? sample->thread : threads - 1;
-        tv_time_add(&weights, sample->weight > 0 ? sample->weight : 0);
         if (of[thread].last && of[thread].last->time < sample->time) {
             uint64_t gap = (uint64_t)sample->time - (uint64_t)of[thread].last->time;
             of[thread].gap = gap < INT64_MAX ? (tv_ns)gap : INT64_MAX;
@@ -239,12 +275,18 @@ static void finalize_check_sample_saturation(const struct tv_trace *trace)
         tv_ns length = of[thread].last ? tv_trace_last_sample_length(trace, of[thread].last) : -1;
         tv_time_add(&times, length >= 0 ? length : of[thread].gap);
     }
-    for (size_t i = 0; i < tables->sample_sums.count; i++) {
-        int64_t weight = tables->sample_sums.rows[i].weight;
-        tv_time_add(&weights, weight > 0 ? weight : 0);
-    }
-    tv_trace_info_note_saturation(trace->head, times, weights);
     tv_free(of);
+    return times;
+}
+
+/* Check whether sums of sample weights, or of the times between samples, can overflow. */
+static void finalize_check_sample_saturation(const struct tv_trace *trace)
+{
+    size_t threads =
+        (size_t)trace->head->thread_count + 1; /* the last one: samples without a thread */
+    tv_ns times =
+        finalize_sample_times_fit(trace, threads) ? 0 : finalize_sum_sample_times(trace, threads);
+    tv_trace_info_note_saturation(trace->head, times, trace->tables.positive_weights);
 }
 
 void tv_trace_finalize(struct tv_trace *trace)

@@ -252,37 +252,49 @@ static bool table_is_sorted(const uint8_t *rows, size_t count, size_t size,
     return true;
 }
 
-/* By key alone. */
-static void table_sort_by_key(uint8_t *rows, size_t count, size_t size, key_function *key)
+/* By key alone.  Return the sorted rows; the others are free.  The keys become numbers of 32 bits
+ * before there are two copies of the rows. */
+static void *table_sort_by_key(uint8_t *rows, size_t count, size_t size, key_function *key)
 {
     struct tv_sort_key *keys = tv_alloc(count, sizeof *keys);
-    uint8_t *sorted = tv_alloc(count, size);
     for (size_t i = 0; i < count; i++)
         keys[i] = (struct tv_sort_key){key(rows + i * size), i};
     tv_sort_keys(keys, count);
+    uint32_t *order = tv_alloc(count, sizeof *order);
     for (size_t i = 0; i < count; i++)
-        memcpy(sorted + i * size, rows + (size_t)keys[i].index * size, size);
-    memcpy(rows, sorted, count * size);
-    tv_free(sorted);
+        order[i] = (uint32_t)keys[i].index;
     tv_free(keys);
+    uint8_t *sorted = tv_alloc(count, size);
+    for (size_t i = 0; i < count; i++)
+        memcpy(sorted + i * size, rows + (size_t)order[i] * size, size);
+    tv_free(order);
+    tv_free(rows);
+    return sorted;
 }
 
-/* Most tables are sorted already, or differ only within equal keys. */
-static void table_sort(void *rows, size_t count, size_t size, compare_function *compare,
-                       key_function *key)
+/* Return the sorted rows, which may have moved.  Most tables are sorted already, or differ only
+ * within equal keys. */
+static void *table_sort(void *rows, size_t count, size_t size, compare_function *compare,
+                        key_function *key)
 {
     if (table_is_sorted(rows, count, size, compare))
-        return;
-    if (key) {
-        table_sort_by_key(rows, count, size, key);
+        return rows;
+    if (key && count < TV_NONE) {
+        rows = table_sort_by_key(rows, count, size, key);
         if (table_is_sorted(rows, count, size, compare))
-            return;
+            return rows;
     }
     qsort(rows, count, size, compare);
+    return rows;
 }
 
 #define SORT(table, compare, key)                                                                  \
-    table_sort((table)->rows, (table)->count, sizeof *(table)->rows, compare, key)
+    do {                                                                                           \
+        void *before_ = (table)->rows;                                                             \
+        (table)->rows = table_sort(before_, (table)->count, sizeof *(table)->rows, compare, key);  \
+        if ((table)->rows != before_)                                                              \
+            (table)->capacity = (table)->count;                                                    \
+    } while (0)
 
 typedef void end_function(struct tv_tables *tables, struct tv_flow_end *end, void *context);
 
@@ -363,25 +375,37 @@ void tv_tables_count_events(struct tv_tables *tables, uint32_t input, uint32_t n
     *tv_table_add(&tables->event_types) = (struct tv_event_type){count, name, input};
 }
 
-/* Sum up the samples of each value type. */
-static void tables_sum_value_types(struct tv_tables *tables)
+/* Add samples to the sums of their value type, and to that of all positive weights. */
+TV_INLINE void tables_add_sum(struct tv_tables *tables, uint32_t type, uint64_t samples,
+                              int64_t weight)
 {
+    assert(type < tables->value_types.count);
+    tables->value_types.rows[type].samples += samples;
+    tv_time_add(&tables->value_types.rows[type].total, weight);
+    tv_time_add(&tables->positive_weights, weight > 0 ? weight : 0);
+}
+
+/* Sum up the samples of each value type.  Return whether the samples are sorted: they are the
+ * largest table of a profile, and this is one pass instead of two. */
+static bool tables_sum_value_types(struct tv_tables *tables)
+{
+    const struct tv_sample *rows = tables->samples.rows;
+    bool sorted = true;
     for (size_t i = 0; i < tables->value_types.count; i++)
         tables->value_types.rows[i].samples = 0, tables->value_types.rows[i].total = 0;
+    tables->positive_weights = 0;
     for (size_t i = 0; i < tables->samples.count; i++) {
-        const struct tv_sample *sample = &tables->samples.rows[i];
-        assert(sample->type < tables->value_types.count);
-        struct tv_value_type *type = &tables->value_types.rows[sample->type];
-        type->samples += tv_tables_count_sample(tables, sample);
-        tv_time_add(&type->total, sample->weight);
+        tables_add_sum(tables, rows[i].type, tv_tables_count_sample(tables, &rows[i]),
+                       rows[i].weight);
+        bool later =
+            i == 0 || (rows[i - 1].input == rows[i].input && rows[i - 1].time < rows[i].time);
+        sorted &= later || compare_samples(&rows[i - 1], &rows[i]) <= 0;
     }
     for (size_t i = 0; i < tables->sample_sums.count; i++) {
         const struct tv_sample_sum *sum = &tables->sample_sums.rows[i];
-        assert(sum->type < tables->value_types.count);
-        struct tv_value_type *type = &tables->value_types.rows[sum->type];
-        type->samples += sum->samples;
-        tv_time_add(&type->total, sum->weight);
+        tables_add_sum(tables, sum->type, sum->samples, sum->weight);
     }
+    return sorted;
 }
 
 uint64_t tv_tables_sample_count(const struct tv_tables *tables)
@@ -406,11 +430,12 @@ static void tables_sum_function_costs(struct tv_tables *tables)
 
 void tv_tables_finish(struct tv_tables *tables)
 {
-    tables_sum_value_types(tables);
+    bool sorted = tables_sum_value_types(tables);
     tables_sum_function_costs(tables);
     tables_sort_instants(tables);
     SORT(&tables->flows, compare_flows, flow_key);
-    SORT(&tables->samples, compare_samples, sample_key);
+    if (!sorted)
+        SORT(&tables->samples, compare_samples, sample_key);
     SORT(&tables->memory_dumps, compare_dumps, NULL);
     SORT(&tables->contexts, compare_contexts, NULL);
     SORT(&tables->stack_frames, compare_stack_frames, NULL);

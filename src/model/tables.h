@@ -326,6 +326,8 @@ struct tv_tables {
     TV_TABLE(tv_value_type) value_types;
     TV_TABLE(tv_sample) samples;
     struct tv_sample_sums sample_sums; /* samples of profiles that are in no row */
+    int64_t
+        positive_weights; /* sum over all samples, saturates; set when the tables are finished */
     TV_TABLE(tv_event_type) event_types;
     TV_TABLE(tv_function_cost) function_costs;
     TV_TABLE(tv_call_edge) call_edges;
