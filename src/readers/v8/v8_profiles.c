@@ -26,6 +26,7 @@
 #include "base/memory.h"
 #include "readers/json/profile_kind.h"
 #include "readers/v8/v8.h"
+#include "readers/v8/v8_list.h"
 
 enum v8_member {
     V8_NODES,
@@ -249,6 +250,27 @@ static void v8_cpu_add_sample(struct v8_file *file, int64_t time, uint64_t id, u
         tv_v8_samples_add(&file->samples, &sample);
 }
 
+/* Take samples as long as both lists are plain.  Return how many. */
+static uint64_t v8_cpu_take_plain(struct v8_file *file, struct tv_json_stream *stream,
+                                  struct v8_clock *clock)
+{
+    struct tv_v8_list ids = {stream->at, stream->end};
+    struct tv_v8_list deltas = {clock->stream.at, clock->stream.end};
+    uint64_t count = 0;
+    int64_t id, delta;
+    while (!tv_v8_list_has_ended(&ids)) {
+        uint64_t offset = (uint64_t)(ids.at - stream->start);
+        if (!tv_v8_list_take(&ids, &id) || !tv_v8_list_take(&deltas, &delta))
+            break;
+        stream->at = ids.at;
+        clock->stream.at = deltas.at;
+        clock->now = tv_move_within(clock->now + tv_move_within(delta * 1000));
+        v8_cpu_add_sample(file, clock->now, (uint64_t)id, offset);
+        count++;
+    }
+    return count;
+}
+
 /* Read the array "samples" with its times.  Return how many samples it has. */
 static uint64_t v8_cpu_take_samples(struct v8_file *file, struct tv_json_stream *stream)
 {
@@ -257,7 +279,11 @@ static uint64_t v8_cpu_take_samples(struct v8_file *file, struct tv_json_stream 
     int64_t id;
     if (!tv_json_open(stream, '['))
         return 0;
-    while (tv_json_take_element(stream)) {
+    for (;;) {
+        if (file->ordered && clock.open)
+            count += v8_cpu_take_plain(file, stream, &clock);
+        if (!tv_json_take_element(stream))
+            return count;
         uint64_t offset = tv_json_stream_offset(stream);
         count++;
         if (!tv_json_take_number(stream, 0, &id) || !v8_clock_next(&clock))
@@ -265,7 +291,6 @@ static uint64_t v8_cpu_take_samples(struct v8_file *file, struct tv_json_stream 
         else
             v8_cpu_add_sample(file, clock.now, (uint64_t)id, offset);
     }
-    return count;
 }
 
 static void v8_cpu_begin_samples(struct v8_file *file)

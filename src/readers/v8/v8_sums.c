@@ -16,6 +16,7 @@
 
 #include "base/memory.h"
 #include "readers/v8/v8.h"
+#include "readers/v8/v8_list.h"
 
 /* The samples of a path. */
 struct v8_sum {
@@ -34,48 +35,6 @@ struct v8_sums {
     struct tv_map gc;     /* path of a garbage collector -> row */
     uint32_t interrupted; /* path that the garbage collector interrupts */
 };
-
-/* A place in a list of numbers. */
-struct v8_list {
-    const uint8_t *at, *end;
-};
-
-static inline void v8_list_skip_space(struct v8_list *list)
-{
-    while (list->at < list->end &&
-           (*list->at == ' ' || *list->at == '\n' || *list->at == '\r' || *list->at == '\t'))
-        list->at++;
-}
-
-/* 15 digits, and three zeros after them, fit into 63 bits. */
-#define MAX_DIGITS 15
-
-/* Take a number and the comma after it; a closing bracket after it is not taken.  Return false for
- * anything else. */
-static inline bool v8_list_take(struct v8_list *list, int64_t *number)
-{
-    v8_list_skip_space(list);
-    const uint8_t *first = list->at, *at = first;
-    int64_t value = 0;
-    for (; at < list->end && (uint8_t)(*at - '0') < 10; at++) {
-        if (at - first == MAX_DIGITS)
-            return false;
-        value = value * 10 + (*at - '0');
-    }
-    list->at = at;
-    v8_list_skip_space(list);
-    if (at == first || list->at == list->end || (*list->at != ',' && *list->at != ']'))
-        return false;
-    list->at += *list->at == ',';
-    *number = value;
-    return true;
-}
-
-static inline bool v8_list_has_ended(struct v8_list *list)
-{
-    v8_list_skip_space(list);
-    return list->at < list->end && *list->at == ']';
-}
 
 /* ---- Rows ---- */
 
@@ -107,13 +66,13 @@ static inline uint32_t v8_sums_find(struct v8_sums *sums, uint32_t number)
 /* ---- The lists ---- */
 
 /* Read both lists; false: they are not plain.  *count becomes the number of samples. */
-static bool v8_sums_read(struct v8_sums *sums, struct v8_list ids, struct v8_list deltas,
+static bool v8_sums_read(struct v8_sums *sums, struct tv_v8_list ids, struct tv_v8_list deltas,
                          const struct tv_v8_span *span, uint64_t *count)
 {
     int64_t id, delta, now = span->start, first = now, before = now;
     uint32_t row = TV_NONE;
-    for (*count = 0; !v8_list_has_ended(&ids); ++*count) {
-        if (!v8_list_take(&ids, &id) || !v8_list_take(&deltas, &delta))
+    for (*count = 0; !tv_v8_list_has_ended(&ids); ++*count) {
+        if (!tv_v8_list_take(&ids, &id) || !tv_v8_list_take(&deltas, &delta))
             return false;
         uint32_t node = tv_lookup_find(&sums->nodes->by_id, (uint64_t)id);
         if (node == TV_NONE)
@@ -162,8 +121,8 @@ bool tv_v8_sum_samples(struct tv_v8_nodes *nodes, struct tv_json_stream ids,
         return false;
     sums.of_node = tv_alloc(nodes->count, sizeof *sums.of_node);
     tv_map_init(&sums.gc);
-    bool plain = v8_sums_read(&sums, (struct v8_list){ids.at, ids.end},
-                              (struct v8_list){deltas.at, deltas.end}, span, count);
+    bool plain = v8_sums_read(&sums, (struct tv_v8_list){ids.at, ids.end},
+                              (struct tv_v8_list){deltas.at, deltas.end}, span, count);
     if (plain)
         v8_sums_deliver(&sums, profile);
     tv_map_release(&sums.gc);
