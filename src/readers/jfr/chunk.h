@@ -23,6 +23,7 @@
 #include "base/memory.h"
 #include "model/diagnostic.h"
 #include "model/tables.h"
+#include "wire/little_endian.h"
 
 #define TV_JFR_HEADER_SIZE 68
 
@@ -183,7 +184,7 @@ struct tv_jfr_program {
     struct tv_jfr_op *ops;
     uint32_t count;
     uint32_t noted; /* number of operations up to the last one with a slot */
-    bool integers;  /* those are varints alone */
+    bool integers;  /* those are varints alone, and it is usable */
     bool unusable;  /* a type that cannot be read: unknown, in a circle, or far too large */
 };
 
@@ -305,6 +306,44 @@ TV_INLINE bool tv_jfr_event_at(const struct tv_jfr_chunk *chunk, uint64_t at,
     if (cursor.at > cursor.end || !tv_jfr_take(&cursor, 8, &event->type))
         return false;
     event->fields = cursor;
+    return true;
+}
+
+/* Extend the sign of an integer with so many bits; 0: it has all 64, or no sign. */
+static inline uint64_t tv_jfr_extend_sign(uint64_t value, unsigned bits)
+{
+    return bits == 0 ? value : (uint64_t)((int64_t)(value << (64 - bits)) >> (64 - bits));
+}
+
+static inline uint64_t tv_jfr_narrow(const struct tv_jfr_op *op, uint64_t value)
+{
+    return tv_jfr_extend_sign(op->width == 2 ? value & 0xffff : value, op->sign);
+}
+
+/* Note integers of up to eight bytes; false: walk over the value with tv_jfr_program_note.  The
+ * lengths of neighbours differ, so each is taken as a word, without a branch. */
+TV_INLINE bool tv_jfr_note_integers(const struct tv_jfr_chunk *chunk,
+                                    const struct tv_jfr_program *program,
+                                    struct tv_jfr_cursor *cursor, uint64_t *slots)
+{
+    const uint8_t *at = cursor->at, *end = chunk->bytes.data + chunk->bytes.length;
+    const struct tv_jfr_op *op = program->ops, *op_end = op + program->noted;
+    if (!program->integers ||
+        (uint64_t)(end - at) < (uint64_t)program->noted * TV_JFR_LONGEST_VARINT)
+        return false;
+    for (; op < op_end; op++) {
+        uint64_t word = tv_le_get_u64(at), ends = ~word & TV_JFR_MORE_BITS;
+        if (TV_UNLIKELY(ends == 0))
+            return false;
+        at += (unsigned)__builtin_ctzll(ends) / 8 + 1;
+        if (op->slot == TV_JFR_NO_SLOT)
+            continue;
+        uint64_t value = tv_jfr_join_sevens(word & (ends ^ (ends - 1)));
+        slots[op->slot] = op->width == 8 ? value : tv_jfr_narrow(op, value);
+    }
+    if (at > cursor->end)
+        return false;
+    cursor->at = at;
     return true;
 }
 

@@ -131,7 +131,7 @@ struct tv_jfr_program tv_jfr_compile(const struct tv_jfr_chunk *chunk, uint32_t 
         jfr_compile_struct(&c, type, 0);
     else
         jfr_compile_value(&c, type, kind, TV_JFR_NO_SLOT, 0);
-    c.program.integers = !chunk->fixed;
+    c.program.integers = !chunk->fixed && !c.program.unusable;
     for (uint32_t i = 0; i < c.program.noted; i++)
         c.program.integers &= c.program.ops[i].code == TV_JFR_OP_VARINT;
     return c.program;
@@ -144,11 +144,6 @@ void tv_jfr_program_release(struct tv_jfr_program *program)
 }
 
 /* ---- Running ---- */
-
-static uint64_t jfr_extend_sign(uint64_t value, unsigned bits)
-{
-    return bits == 0 ? value : (uint64_t)((int64_t)(value << (64 - bits)) >> (64 - bits));
-}
 
 static bool jfr_run_op(const struct tv_jfr_chunk *chunk, const struct tv_jfr_op *op,
                        struct tv_jfr_cursor *cursor, uint64_t *value);
@@ -179,18 +174,13 @@ static bool jfr_run_array(const struct tv_jfr_chunk *chunk, const struct tv_jfr_
     return true;
 }
 
-static inline uint64_t jfr_narrow(const struct tv_jfr_op *op, uint64_t value)
-{
-    return jfr_extend_sign(op->width == 2 ? value & 0xffff : value, op->sign);
-}
-
 /* Take an integer of an operation. */
 TV_INLINE bool jfr_run_integer(const struct tv_jfr_op *op, struct tv_jfr_cursor *cursor,
                                uint64_t *value)
 {
     if (!tv_jfr_take(cursor, op->width, value))
         return false;
-    *value = jfr_narrow(op, *value);
+    *value = tv_jfr_narrow(op, *value);
     return true;
 }
 
@@ -203,7 +193,7 @@ static bool jfr_run_op(const struct tv_jfr_chunk *chunk, const struct tv_jfr_op 
         return jfr_run_integer(op, cursor, value);
     if (op->code == TV_JFR_OP_RAW) {
         bool taken = tv_jfr_take_fixed(cursor, op->width, value);
-        *value = taken ? jfr_extend_sign(*value, op->sign) : 0;
+        *value = taken ? tv_jfr_extend_sign(*value, op->sign) : 0;
         return taken;
     }
     *value = tv_jfr_place(chunk, cursor);
@@ -212,40 +202,13 @@ static bool jfr_run_op(const struct tv_jfr_chunk *chunk, const struct tv_jfr_op 
                                        : jfr_run_array(chunk, op, cursor));
 }
 
-/* Note integers of up to eight bytes; false: walk over the value again, byte by byte.  The lengths
- * of neighbours differ, so each is taken as a word, without a branch.  The caller checked that the
- * longest integers would end within the chunk. */
-static bool jfr_note_integers(const struct tv_jfr_program *program, struct tv_jfr_cursor *cursor,
-                              uint64_t *slots)
-{
-    const uint8_t *at = cursor->at;
-    for (uint32_t i = 0; i < program->noted; i++) {
-        const struct tv_jfr_op *op = &program->ops[i];
-        uint64_t word = tv_le_get_u64(at), ends = ~word & TV_JFR_MORE_BITS;
-        if (TV_UNLIKELY(ends == 0))
-            return false;
-        at += (unsigned)__builtin_ctzll(ends) / 8 + 1;
-        if (op->slot == TV_JFR_NO_SLOT)
-            continue;
-        uint64_t value = tv_jfr_join_sevens(word & (ends ^ (ends - 1)));
-        slots[op->slot] = op->width == 8 ? value : jfr_narrow(op, value);
-    }
-    if (at > cursor->end)
-        return false;
-    cursor->at = at;
-    return true;
-}
-
 bool tv_jfr_program_note(const struct tv_jfr_chunk *chunk, const struct tv_jfr_program *program,
                          struct tv_jfr_cursor *cursor, uint64_t *slots)
 {
     uint64_t value;
     if (program->unusable)
         return false;
-    const uint8_t *end = chunk->bytes.data + chunk->bytes.length;
-    if (program->integers &&
-        (uint64_t)(end - cursor->at) >= (uint64_t)program->noted * TV_JFR_LONGEST_VARINT &&
-        jfr_note_integers(program, cursor, slots))
+    if (tv_jfr_note_integers(chunk, program, cursor, slots))
         return true;
     for (uint32_t at = 0; at < program->noted;) {
         const struct tv_jfr_op *op = &program->ops[at];

@@ -72,28 +72,40 @@ int64_t tv_jfr_amount(const struct tv_jfr_chunk *chunk, const struct tv_jfr_valu
 
 /* ---- Sums ---- */
 
-/* A chunk can have any number of event types with samples: their sums together are no larger than
- * the chunk. */
-struct tv_jfr_stack_sum *tv_jfr_scan_sum(struct tv_jfr_scan *scan, const struct tv_jfr_chunk *chunk,
-                                         struct tv_jfr_plan *plan, uint64_t key)
+/* Make the sums of a type.  A chunk can have any number of event types with samples: their sums
+ * together are no larger than the chunk.  Return false when there is no room. */
+static TV_NOINLINE bool jfr_plan_make_sums(struct tv_jfr_scan *scan, struct tv_jfr_plan *plan,
+                                           uint64_t span)
+{
+    uint64_t size = span * sizeof *plan->sums;
+    if (size > scan->sum_room) {
+        plan->summed = false;
+        return false;
+    }
+    scan->sum_room -= size;
+    plan->sums = tv_alloc((size_t)span, sizeof *plan->sums);
+    plan->met = tv_alloc((size_t)span / 64 + 1, sizeof *plan->met);
+    return true;
+}
+
+TV_INLINE struct tv_jfr_stack_sum *jfr_plan_find_sum(struct tv_jfr_scan *scan,
+                                                     const struct tv_jfr_chunk *chunk,
+                                                     struct tv_jfr_plan *plan, uint64_t key)
 {
     if (!plan->summed)
         return NULL;
     const struct tv_lookup *pool = &chunk->pools[chunk->stack_type];
     uint64_t place = key - pool->first;
-    if (!pool->array || place >= pool->span)
+    if (!pool->array || place >= pool->span ||
+        (TV_UNLIKELY(!plan->sums) && !jfr_plan_make_sums(scan, plan, pool->span)))
         return NULL;
-    if (TV_UNLIKELY(!plan->sums)) {
-        uint64_t size = pool->span * sizeof *plan->sums;
-        if (size > scan->sum_room) {
-            plan->summed = false;
-            return NULL;
-        }
-        scan->sum_room -= size;
-        plan->sums = tv_alloc((size_t)pool->span, sizeof *plan->sums);
-        plan->met = tv_alloc((size_t)pool->span / 64 + 1, sizeof *plan->met);
-    }
     return &plan->sums[place];
+}
+
+struct tv_jfr_stack_sum *tv_jfr_scan_sum(struct tv_jfr_scan *scan, const struct tv_jfr_chunk *chunk,
+                                         struct tv_jfr_plan *plan, uint64_t key)
+{
+    return jfr_plan_find_sum(scan, chunk, plan, key);
 }
 
 #define JFR_WAITING 16
@@ -167,7 +179,7 @@ TV_INLINE bool jfr_scanner_add_sample(struct jfr_scanner *scanner, struct tv_jfr
                                       uint64_t at)
 {
     uint64_t key = scanner->slots[TV_JFR_SLOT_STACK];
-    struct tv_jfr_stack_sum *sum = tv_jfr_scan_sum(scanner->scan, scanner->chunk, plan, key);
+    struct tv_jfr_stack_sum *sum = jfr_plan_find_sum(scanner->scan, scanner->chunk, plan, key);
     if (!sum || !jfr_scanner_knows_thread(scanner, plan))
         return false;
     uint64_t place = (uint64_t)(sum - plan->sums);
@@ -189,9 +201,13 @@ TV_INLINE bool jfr_scanner_take(struct jfr_scanner *scanner, struct tv_jfr_plan 
                                 const struct tv_jfr_event *event)
 {
     struct tv_jfr_cursor cursor = event->fields;
-    if (!plan->summed ||
-        !tv_jfr_program_note(scanner->chunk, &plan->program, &cursor, scanner->slots) ||
-        !jfr_scanner_add_sample(scanner, plan, event->at))
+    if (!plan->summed)
+        return false;
+    if (TV_UNLIKELY(
+            !tv_jfr_note_integers(scanner->chunk, &plan->program, &cursor, scanner->slots)) &&
+        !tv_jfr_program_note(scanner->chunk, &plan->program, &cursor, scanner->slots))
+        return false;
+    if (!jfr_scanner_add_sample(scanner, plan, event->at))
         return false;
     int64_t ticks = 0;
     if (plan->fields[TV_JFR_SLOT_START])
