@@ -333,16 +333,28 @@ static struct pf_kernel_fields pf_kernel_fields_of(struct tv_bytes event)
     return (struct pf_kernel_fields){TV_PF_NO_MESSAGE, {event.data, 0}};
 }
 
-static bool pf_kernel_fields_have(const struct pf_kernel_fields *fields, const char *name)
+/* Fields of events of the kernel have numbers below this one: a bit each in a number. */
+#define MAX_KERNEL_FIELD 64u
+
+/* Return the fields of `message` whose names the fields of an event have too, a bit each.  A field
+ * that stands in the event again is not compared again: a damaged event may repeat it endlessly. */
+static uint64_t pf_find_shared_fields(const struct pf_kernel_fields *fields, uint32_t message)
 {
     struct tv_pf_message walk = tv_pf_message_over(fields->bytes);
     struct tv_protobuf_field field;
+    uint64_t seen = 0, shared = 0;
     while (tv_pf_next(&walk, &field)) {
+        if (field.number >= MAX_KERNEL_FIELD || (seen >> field.number & 1))
+            continue;
+        seen |= UINT64_C(1) << field.number;
         const struct tv_pf_member *member = tv_pf_find_member(fields->message, field.number);
-        if (member && strcmp(member->name, name) == 0)
-            return true;
+        for (uint32_t i = 1; member && i < MAX_KERNEL_FIELD; i++) {
+            const struct tv_pf_member *other = tv_pf_find_member(message, i);
+            if (other && strcmp(member->name, other->name) == 0)
+                shared |= UINT64_C(1) << i;
+        }
     }
-    return false;
+    return shared;
 }
 
 /* Write the fields of the event that ended a slice, but those that the first event has, too. */
@@ -353,9 +365,10 @@ static void pf_write_end_fields(struct tv_out *out, const struct pf_kernel_field
     struct tv_pf_message walk = tv_pf_message_over(end.bytes);
     struct tv_protobuf_field field;
     bool any = begin->bytes.length > 0;
+    uint64_t shared = pf_find_shared_fields(begin, end.message);
     while (tv_pf_next(&walk, &field)) {
         const struct tv_pf_member *member = tv_pf_find_member(end.message, field.number);
-        if (!member || pf_kernel_fields_have(begin, member->name))
+        if (!member || (field.number < MAX_KERNEL_FIELD && (shared >> field.number & 1)))
             continue;
         tv_out_text(out, any ? "," : "");
         pf_write_key(out, member, field.number);

@@ -269,6 +269,15 @@ static bool pf_reads_machine(const struct tv_pf_reading *reading, uint32_t machi
     return reading->all_machines || machine == reading->machine;
 }
 
+/* Is a machine one of those that become inputs? */
+static bool pf_lists_machine(const struct tv_pf_reading *reading, uint32_t machine)
+{
+    for (uint32_t i = 0; i < reading->other_count; i++)
+        if (reading->others[i] == machine)
+            return true;
+    return machine == 0;
+}
+
 enum tv_pf_opened tv_pf_open_packet(struct tv_pf_reading *reading, const struct tv_pf_packet *from,
                                     struct tv_pf_current *packet)
 {
@@ -286,8 +295,11 @@ enum tv_pf_opened tv_pf_open_packet(struct tv_pf_reading *reading, const struct 
         else if (packet->payloads++ == 0)
             packet->payload = field;
     }
-    if (!pf_reads_machine(reading, head.machine))
+    if (!pf_reads_machine(reading, head.machine)) {
+        if (reading->machine == 0 && !pf_lists_machine(reading, head.machine))
+            tv_pf_warn(reading, TV_DIAGNOSTIC_PACKET_UNREAD, from->offset);
         return TV_PF_ELSEWHERE;
+    }
     if (message.damaged)
         tv_pf_warn(reading, TV_DIAGNOSTIC_BAD_PACKET, from->offset);
     packet->sequence = tv_pf_find_sequence(reading, head.sequence);
