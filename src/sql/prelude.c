@@ -49,6 +49,8 @@ const char *const tv_sql_prelude[] = {
     "'thread_track'",
     "create view process_track as select id, name, upid, machine_id from track where type = "
     "'async_track' and upid is not null",
+    "create view async_track as select * from track where type not in ('thread_track', "
+    "'cpu_track', 'state_track') and id not in (select id from counter_track)",
     /* Interrupts of a processor are slices of a line of its own. */
     "create view cpu_track as select id, name, type, try_cast(regexp_extract(name, '[0-9]+') as "
     "bigint) as cpu, machine_id from tv_track() where type = 'cpu_track' union all select t.id, "
@@ -122,6 +124,11 @@ const char *const tv_sql_prelude[] = {
     "s.upid = p.upid",
     "create view frames as select f.*, t.name as thread_name, t.tid, p.name as process_name, p.pid "
     "from display_frame f left join thread t using (utid) left join process p on f.upid = p.upid",
+    /* Who called whom, of all calls of threads. */
+    "create view edge as select a.frame_id as caller_id, b.frame_id as callee_id, count(*) as "
+    "calls, sum(s.dur)::bigint as wall, sum(s.thread_dur)::bigint as cpu from any_slice s join "
+    "path b on s.path_id = b.id join path a on b.parent_id = a.id where s.kind_id in (0, 1) group "
+    "by all",
     "create view slice_self_dur as select id, self_dur from slice",
     "create view method as select frame_id, any_value(name) as name, any_value(class) as class, "
     "any_value(signature) as signature, count(*) as calls, sum(self_dur)::bigint as excl, "
@@ -328,13 +335,17 @@ const char *const tv_sql_completions[] = {
     "arg_set_id",
     "args",
     "as",
+    "async_track",
     "avg",
     "between",
     "blocked_function",
     "blocking",
     "by",
+    "callee_id",
+    "caller_id",
     "callsite_id",
     "case",
+    "cat",
     "category",
     "cause",
     "cause_dur",
@@ -359,11 +370,12 @@ const char *const tv_sql_completions[] = {
     "desc",
     "descendant_slice",
     "description",
-    "dimension_arg_set_id",
     "diagnostic",
+    "dimension_arg_set_id",
     "directly_connected_flow",
     "distinct",
     "dur",
+    "edge",
     "else",
     "end",
     "end_state",
@@ -372,14 +384,17 @@ const char *const tv_sql_completions[] = {
     "explain",
     "extract_arg",
     "extract_metadata",
+    "extract_metadata_for_machine",
     "file",
     "flow",
+    "flow_id",
     "following_flow",
     "frame",
     "frame_id",
     "frame_slice",
     "frames",
     "from",
+    "gpu",
     "gpu_counter_group",
     "gpu_counter_track",
     "gpu_id",
@@ -393,8 +408,8 @@ const char *const tv_sql_completions[] = {
     "iif",
     "in",
     "input",
-    "int_value",
     "instant",
+    "int_value",
     "io_wait",
     "is_idle",
     "is_main_thread",
@@ -407,6 +422,8 @@ const char *const tv_sql_completions[] = {
     "like",
     "limit",
     "line",
+    "machine",
+    "machine_id",
     "main_dur",
     "max",
     "metadata",
@@ -428,6 +445,7 @@ const char *const tv_sql_completions[] = {
     "path",
     "path_id",
     "percentile",
+    "perf_counter_track",
     "perf_sample",
     "pid",
     "preceding_flow",

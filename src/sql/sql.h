@@ -58,6 +58,7 @@ enum tv_sql_format {
     TV_SQL_JSONL,
     TV_SQL_MARKDOWN,
     TV_SQL_PARQUET, /* a file with a name for each column */
+    TV_SQL_CHART,   /* bars */
 };
 
 struct tv_sql_output {

@@ -569,6 +569,8 @@ enum tv_status tv_sql_write_result(struct tv_out *out, const struct tv_sql_rows 
     enum tv_status status = tv_sql_columns_list(&result.columns, from, err);
     if (status == TV_OK && output->format == TV_SQL_PARQUET) {
         status = sql_write_parquet(&result, from, err);
+    } else if (status == TV_OK && output->format == TV_SQL_CHART) {
+        status = tv_sql_write_chart(out, &result.columns, from, output, err);
     } else if (status == TV_OK) {
         sql_write_heading(&result);
         sql_write_rows(&result, from);

@@ -89,6 +89,12 @@ enum tv_status tv_sql_for_each_row(struct tv_sql *sql, const char *text, uint64_
                                    tv_sql_take_row *take, void *context,
                                    struct tv_error *err) TV_MUST_CHECK;
 
+/* Write the rows as bars.  TV_ERR_USAGE: no column has numbers. (chart.c) */
+enum tv_status tv_sql_write_chart(struct tv_out *out, const struct tv_sql_columns *columns,
+                                  const struct tv_sql_rows *from,
+                                  const struct tv_sql_output *output,
+                                  struct tv_error *err) TV_MUST_CHECK;
+
 /* Write all rows. */
 enum tv_status tv_sql_write_result(struct tv_out *out, const struct tv_sql_rows *rows,
                                    struct tv_sql_output *output,

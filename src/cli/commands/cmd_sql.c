@@ -37,8 +37,8 @@
 #define LARGEST_QUERY ((size_t)1 << 20)
 
 static const struct tv_option sql_options[] = {
-    TV_OPTION("format", "table|csv|json|jsonl|markdown|parquet", TV_OPTION_CHOICE, table.format,
-              "output format (default: table, with tabs between the columns)"),
+    TV_OPTION("format", "table|csv|json|jsonl|markdown|parquet|chart", TV_OPTION_CHOICE,
+              table.format, "output format (default: table, with tabs between the columns)"),
     TV_OPTION("file", "FILE", TV_OPTION_TEXT, sql.file, "read the statements from FILE"),
     TV_OPTION("f", "FILE", TV_OPTION_TEXT, sql.file, "same as --file"),
     TV_OPTION("each", NULL, TV_OPTION_FLAG, sql.each,

@@ -69,15 +69,15 @@ static void prompt_set_mode(const struct tv_sql_prompt *prompt, struct tv_bytes 
 {
     static const char *const modes[] = {
         [TV_SQL_TABLE] = "table", [TV_SQL_CSV] = "csv",           [TV_SQL_JSON] = "json",
-        [TV_SQL_JSONL] = "jsonl", [TV_SQL_MARKDOWN] = "markdown",
+        [TV_SQL_JSONL] = "jsonl", [TV_SQL_MARKDOWN] = "markdown", [TV_SQL_CHART] = "chart",
     };
     struct tv_error why;
     for (size_t i = 0; i < TV_COUNT(modes); i++)
-        if (tv_bytes_equal(word, tv_bytes_of(modes[i]))) {
+        if (modes[i] && tv_bytes_equal(word, tv_bytes_of(modes[i]))) {
             prompt->how->format = (enum tv_sql_format)i;
             return;
         }
-    tv_fail(&why, TV_ERR_IO, TV_NO_OFFSET, ".mode: table, csv, json, jsonl or markdown");
+    tv_fail(&why, TV_ERR_IO, TV_NO_OFFSET, ".mode: table, csv, json, jsonl, markdown or chart");
     prompt_fail(prompt, &why);
 }
 
