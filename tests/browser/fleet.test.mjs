@@ -118,6 +118,15 @@ test('fleet: what changed, since when, and in which traces', { skip }, () =>
       (text) => /4 traces of 1\.23/.test(text),
       'the distribution',
     );
+    // The values under the pointer take a second line, and the charts still fit.
+    await page.locator('.trend').evaluate((e) => (e.style.width = '400px'));
+    await page.locator('.trend .u-over').hover();
+    for (const chart of ['.trend .chart', '.spread .chart'])
+      await until(
+        () => page.locator(chart).evaluate((e) => e.scrollHeight - e.clientHeight),
+        0,
+        `what is cut off ${chart}`,
+      );
     const link = page.locator('.detail tbody a');
     const typical = page.locator('.detail .typical a');
     assert.equal(await typical.getAttribute('href'), await link.getAttribute('href'));

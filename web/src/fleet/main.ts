@@ -405,7 +405,7 @@ class FleetPage {
       kind: 'histogram',
       title: `${plural(values.length, 'trace')} of ${name}`,
       x: { name: figure, text: (value) => figureText(figure, value) },
-      y: { name: `traces of ${name}` },
+      y: { name: 'traces' },
       ...histogramOf(values, 20),
     });
   }

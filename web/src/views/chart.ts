@@ -13,6 +13,7 @@ import {
   type Chart,
   type ChartAxis,
   type ChartPoint,
+  type HistogramChart,
   type LineChart,
 } from '../model/chart';
 
@@ -27,6 +28,8 @@ const LABEL_MOST = 260;
 /** A click on a gap goes to a value at most this many places away. */
 const MOST_APART = 20;
 const LEAST_WIDTH = 160;
+/** The least room on the right of a plot. */
+const LEAST_MARGIN = 28;
 const LEAST_HEIGHT = 90;
 
 /** The events of a chart that its owner hears of. */
@@ -37,8 +40,38 @@ export interface ChartActions {
   hover?: (point: ChartPoint | null) => void;
 }
 
+/** Steps between the marks of an axis of whole numbers. */
+const WHOLE_STEPS = Array.from({ length: 10 }, (_, power) =>
+  [1, 2, 5].map((n) => n * 10 ** power),
+).flat();
+
 function colourNamed(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+}
+
+function markFont(): string {
+  return `11px ${colourNamed('font')}`;
+}
+
+const meter = document.createElement('canvas').getContext('2d');
+
+/** Return the width of a text at an axis, in pixels. */
+function textWidth(text: string): number {
+  if (!meter) return 7 * text.length;
+  meter.font = markFont();
+  return meter.measureText(text).width;
+}
+
+/** Return the widths of the first and the last mark of the x axis. */
+function endWidths(chart: LineChart | HistogramChart): [number, number] {
+  const ends = extremes(chart.kind === 'lines' ? chart.places : chart.bounds) ?? [0, 0];
+  return [textWidth(axisText(chart.x, ends[0])), textWidth(axisText(chart.x, ends[1]))];
+}
+
+/** Return the room around a plot: half of the marks at its ends is beside it. */
+function placesMargins(chart: LineChart | HistogramChart): uPlot.Padding {
+  const [first, last] = endWidths(chart);
+  return [8, Math.max(LEAST_MARGIN, last / 2 + 4), 0, Math.max(0, first / 2 - LEAST_MARGIN)];
 }
 
 function seriesColour(i: number): string {
@@ -79,6 +112,8 @@ export class ChartView {
     this.element = h('div', { class: 'chart' }, this.legend, this.plot);
     this.plot.addEventListener('keydown', (e) => this.key(e));
     this.sizes.observe(this.element);
+    // The values under the pointer may take another line.
+    this.sizes.observe(this.legend);
     this.themes.observe(document.documentElement, { attributeFilter: ['data-theme'] });
   }
 
@@ -127,7 +162,7 @@ export class ChartView {
     const margin = chart.kind === 'bars' ? 0.5 : 0;
     return {
       ...this.size(),
-      padding: [8, 28, 0, 0],
+      padding: chart.kind === 'bars' ? [8, LEAST_MARGIN, 0, 0] : placesMargins(chart),
       legend: { show: false },
       series: [{}, ...this.series(chart)],
       scales: {
@@ -196,7 +231,7 @@ export class ChartView {
 
   private axes(chart: Chart): uPlot.Axis[] {
     const upright = chart.kind !== 'bars';
-    const font = `11px ${colourNamed('font')}`;
+    const font = markFont();
     const line = { stroke: colourNamed('line'), width: 1 };
     const look = {
       ...{ font, labelFont: font, labelSize: 16, stroke: colourNamed('text-2') },
@@ -216,29 +251,38 @@ export class ChartView {
         markTexts(axis, places);
     const y: uPlot.Axis = {
       ...{ ...look, side: upright ? 3 : 0, label: chart.y.name, values: texts(chart.y) },
+      // A histogram counts; there is no half of a trace.
+      ...(chart.kind === 'histogram' && { incrs: WHOLE_STEPS }),
       ...(upright ? { size: wide } : { size: AXIS_HEIGHT - 16, space: 80 }),
     };
-    const whole = [1, 2, 5, 10, 20, 50, 100, 200, 500];
+    const space =
+      chart.kind === 'bars'
+        ? 0
+        : Math.max(chart.kind === 'lines' ? 80 : 60, ...endWidths(chart)) + 10;
     if (chart.kind === 'lines')
-      return [{ ...look, label: chart.x.name, size: 22, space: 90, values: texts(chart.x) }, y];
+      return [{ ...look, label: chart.x.name, size: 22, space, values: texts(chart.x) }, y];
     if (chart.kind === 'histogram') {
       const bound = (i: number): string => axisText(chart.x, chart.bounds[i] ?? 0);
       const values = (_: uPlot, places: number[]): string[] => places.map(bound);
-      return [{ ...look, label: chart.x.name, size: 22, space: 70, incrs: whole, values }, y];
+      return [{ ...look, label: chart.x.name, size: 22, space, incrs: WHOLE_STEPS, values }, y];
     }
-    const named = chart.names.map((name) => this.fitted(name, font));
+    const named = chart.names.map((name) => this.fitted(name));
     const values = (_: uPlot, places: number[]): string[] => places.map((i) => named[i] ?? '');
-    const names: uPlot.Axis = { ...look, side: 3, size: wide, values, incrs: whole, space: 14 };
+    const names: uPlot.Axis = {
+      ...look,
+      side: 3,
+      size: wide,
+      values,
+      incrs: WHOLE_STEPS,
+      space: 14,
+    };
     return [{ ...names, grid: { show: false } }, y];
   }
 
   /** Cut a name to the room that the axis gives it. */
-  private fitted(name: string, font: string): string {
-    const meter = h('canvas', null).getContext('2d');
-    if (!meter) return shortened(name, 30);
-    meter.font = font;
+  private fitted(name: string): string {
     let text = shortened(name, 100);
-    for (let most = text.length; meter.measureText(text).width > LABEL_MOST;)
+    for (let most = text.length; most > 2 && textWidth(text) > LABEL_MOST;)
       text = shortened(name, (most -= 2));
     return text;
   }
