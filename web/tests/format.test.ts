@@ -15,10 +15,20 @@ import {
   formatTick,
   formatTime,
   formatTimeUnit,
+  formatValue,
   unitHead,
   plural,
   versionWords,
 } from '../src/base/format';
+
+test('values have six digits, and commas between thousands before the point', () => {
+  assert.equal(formatValue(1488.3333), '1,488.33');
+  assert.equal(formatValue(-80039.62), '-80,039.6');
+  assert.equal(formatValue(-950039.62), '-950,040');
+  assert.equal(formatValue(0.0810286123), '0.0810286');
+  assert.equal(formatValue(1.5e-9), '1.5e-9');
+  assert.equal(formatValue(-9216), '-9,216');
+});
 
 test('times are rounded from whole nanoseconds, half a digit up', () => {
   assert.equal(formatTime(1234567890, 'ms'), '1,234.568');

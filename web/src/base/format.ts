@@ -158,7 +158,8 @@ export function formatValue(value: number): string {
   // All digits before the point, and six significant ones in total, as the command line does.
   if (Math.abs(value) >= 1e5 && Math.abs(value) < 1e15)
     return formatValue(Math.sign(value) * Math.round(Math.abs(value)));
-  return String(Number(value.toPrecision(6)));
+  const text = String(Number(value.toPrecision(6)));
+  return text.includes('e') ? text : groupDigitsBeforePoint(text);
 }
 
 /** Format the size of a file, in powers of 1,000 as the messages of the command line do. */
