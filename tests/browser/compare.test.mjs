@@ -99,6 +99,8 @@ test('the table has the figures of diff --format json', async () => {
       const told = json('diff', '--base', BASE, '--new', NEW, '--format', 'json', '--by', by);
       for (const run of [...told.sides.base, ...told.sides.new])
         run.file = run.file.replace(/.*\//, '');
+      // Calls of a method are another answer, when it is selected (compareCalls.test.mjs).
+      for (const row of told.rows) delete row.lengths;
       assert.equal(left_out, 0);
       assert.deepEqual(shown, told);
     });
