@@ -311,7 +311,8 @@ static bool run_source_is_of(const struct tv_run_source *source, const struct tv
            source->signature == row->signature;
 }
 
-/* Note the source of a method in the last run.  That of new runs is what people have before them,
+/* Note the source of a method in the last run; without a line it may be the program, whose
+ * addresses nobody could resolve.  That of new runs is what people have before them,
  * so it replaces that of the base. */
 static void run_table_note_source(struct tv_run_table *table, const struct tv_run_row *key,
                                   const struct tv_trace_info *info, const struct tv_frame *frame)
@@ -319,7 +320,8 @@ static void run_table_note_source(struct tv_run_table *table, const struct tv_ru
     int32_t line = frame->with_line ? frame->function_line : frame->line;
     uint64_t hash = run_source_hash(key);
     uint32_t found;
-    if (frame->file == TV_EMPTY_STRING ||
+    struct tv_bytes file = tv_trace_info_text(info, frame->file);
+    if (line <= 0 || file.length == 0 ||
         (table->by != TV_ROWS_BY_METHOD && table->by != TV_ROWS_BY_PATH))
         return;
     for (;; hash++) {
@@ -329,6 +331,8 @@ static void run_table_note_source(struct tv_run_table *table, const struct tv_ru
     }
     if (found < table->source_count && table->runs[table->run_count - 1].side != TV_RUN_NEW)
         return;
+    if (file.length > 2 && tv_bytes_starts_with(file, TV_BYTES("./")))
+        file = (struct tv_bytes){file.data + 2, file.length - 2};
     table->sources = tv_array_reserve(table->sources, &table->source_capacity,
                                       table->source_count + 1, sizeof *table->sources);
     table->source_count += found == table->source_count;
@@ -336,8 +340,8 @@ static void run_table_note_source(struct tv_run_table *table, const struct tv_ru
         .class_name = key->class_name,
         .name = key->name,
         .signature = key->signature,
-        .file = tv_interner_add(table->strings, tv_trace_info_text(info, frame->file)),
-        .line = line > 0 ? (uint32_t)line : 0,
+        .file = tv_interner_add(table->strings, file),
+        .line = (uint32_t)line,
     };
 }
 

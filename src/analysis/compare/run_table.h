@@ -121,7 +121,7 @@ struct tv_run_callee {
 /* The source of a method. */
 struct tv_run_source {
     uint32_t class_name, name, signature, file; /* strings of the table */
-    uint32_t line;                              /* 0: unknown */
+    uint32_t line;                              /* from 1 */
 };
 
 struct tv_run_table {

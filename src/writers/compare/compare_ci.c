@@ -178,10 +178,8 @@ static void compare_annotate(struct tv_out *out, const struct tv_run_table *tabl
     if (source) {
         tv_out_text(out, "file=");
         compare_put_command(out, tv_run_text(table, source->file), true);
-        tv_out_char(out, ',');
+        tv_out_format(out, ",line=%u,", source->line);
     }
-    if (source && source->line > 0)
-        tv_out_format(out, "line=%u,", source->line);
     tv_out_text(out, "title=traceview::");
     compare_put_command(out, (struct tv_bytes){text->buffer, text->length}, false);
     tv_out_char(out, '\n');
