@@ -47,7 +47,10 @@
 /* Least time between two looks at the change points, which read the figures of all traces. */
 #define LOOK_INTERVAL_MS INT64_C(600000)
 #define MIN_MEMORY (UINT64_C(128) << 20)
-/* Turns of preparing a large fleet before the next look, as it may be that no turn helps. */
+/* Medians of a large fleet are computed in turns, between which traces are added.  What a turn has
+ * written stays; it may be that no turn helps. */
+#define MEDIANS_SECONDS 60u
+#define MEDIANS_MEMORY "512M"
 #define MAX_TURNS 30u
 
 struct tv_fleet_queue {
@@ -58,6 +61,7 @@ struct tv_fleet_queue {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     atomic_bool ends;
+    atomic_bool interrupts;      /* ends, or traces wait: medians are for another time */
     struct tv_store_id *waiting; /* under the lock, like all below */
     size_t count, room;
     size_t busy; /* traces that were taken out, and are not added yet */
@@ -66,7 +70,8 @@ struct tv_fleet_queue {
     struct tv_map done;            /* of the thread: keys of traces that were added */
     unsigned small_batches;        /* of the thread: since they were joined */
     bool is_prepared;              /* of the thread: answers were prepared since the last look */
-    unsigned turns;                /* of the thread: how often preparing was left unfinished */
+    bool has_medians;              /* of the thread: they were computed since then */
+    unsigned turns;                /* of the thread: of computing them */
     int64_t look_at;               /* of the thread: time from which on the next look may begin */
     struct tv_fleet_points points; /* of the thread */
     struct tv_fleet_cache *cache;
@@ -147,6 +152,7 @@ void tv_fleet_queue_push(struct tv_fleet_queue *queue, const char *id)
     snprintf(one.text, sizeof one.text, "%s", id);
     pthread_mutex_lock(&queue->lock);
     fleet_append_waiting(queue, &one);
+    atomic_store(&queue->interrupts, true);
     pthread_cond_signal(&queue->changed);
     pthread_mutex_unlock(&queue->lock);
 }
@@ -219,7 +225,7 @@ static void fleet_await_work(struct tv_fleet_queue *queue)
 {
     while (queue->count == 0 && !atomic_load(&queue->ends)) {
         int64_t left = queue->look_at - tv_monotonic_ms();
-        if (!queue->is_prepared) {
+        if (!queue->is_prepared || !queue->has_medians) {
             return;
         } else if (!queue->has_new) {
             pthread_cond_wait(&queue->changed, &queue->lock);
@@ -391,7 +397,8 @@ static void fleet_look(struct tv_fleet_queue *queue)
     if (!looks)
         return;
     tv_fleet_points_look(&queue->points, &queue->server->options.log, &queue->ends);
-    queue->is_prepared = false;
+    queue->is_prepared = queue->has_medians = false;
+    queue->turns = 0;
     queue->look_at = tv_monotonic_ms() + LOOK_INTERVAL_MS;
     pthread_mutex_lock(&queue->lock);
     queue->totals.changes = queue->points.count;
@@ -399,16 +406,38 @@ static void fleet_look(struct tv_fleet_queue *queue)
     pthread_mutex_unlock(&queue->lock);
 }
 
-/* Ask what the page asks first: after the start, and after each look. */
+/* Compute the medians that other questions need (`fleet prepare`).  False: some are left. */
+static bool fleet_compute_medians(struct tv_fleet_queue *queue)
+{
+    const char *const arguments[] = {"fleet",       "prepare",      "-q",           "--to",
+                                     queue->folder, "--max-memory", MEDIANS_MEMORY, NULL};
+    const struct tv_fleet_process process = {
+        .arguments = arguments, .seconds = MEDIANS_SECONDS, .stop = &queue->interrupts};
+    struct tv_fleet_result result;
+    struct tv_out out;
+    tv_out_init_memory(&out);
+    tv_fleet_process_run(&process, &out, &result);
+    tv_out_release(&out);
+    return result.end != TV_FLEET_LATE && result.end != TV_FLEET_STOPPED;
+}
+
+/* Ask what the page asks first: after the start, and after each look.  Then compute medians, unless
+ * traces come. */
 static void fleet_prepare(struct tv_fleet_queue *queue)
 {
     pthread_mutex_lock(&queue->lock);
     bool waits = queue->count > 0;
+    atomic_store(&queue->interrupts, waits);
     pthread_mutex_unlock(&queue->lock);
-    if (waits || queue->is_prepared)
+    if (atomic_load(&queue->ends))
+        atomic_store(&queue->interrupts, true);
+    if (waits)
         return;
-    queue->is_prepared =
-        tv_fleet_prepare_answers(queue, &queue->ends) || ++queue->turns % MAX_TURNS == 0;
+    if (!queue->is_prepared)
+        tv_fleet_prepare_answers(queue, &queue->ends);
+    queue->is_prepared = true;
+    if (!queue->has_medians)
+        queue->has_medians = fleet_compute_medians(queue) || ++queue->turns >= MAX_TURNS;
 }
 
 /* The thread of the queue. */
@@ -481,6 +510,7 @@ enum tv_status tv_fleet_queue_new(struct tv_upload_server *server, const char *f
         return status;
     }
     atomic_init(&made->ends, false);
+    atomic_init(&made->interrupts, false);
     pthread_mutex_init(&made->lock, NULL);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
@@ -514,6 +544,7 @@ void tv_fleet_queue_free(struct tv_fleet_queue *queue)
         return;
     pthread_mutex_lock(&queue->lock);
     atomic_store(&queue->ends, true);
+    atomic_store(&queue->interrupts, true);
     pthread_cond_signal(&queue->changed);
     pthread_mutex_unlock(&queue->lock);
     pthread_join(queue->thread, NULL);

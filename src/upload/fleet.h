@@ -125,9 +125,8 @@ void tv_fleet_cache_keep(struct tv_fleet_cache *cache, const char *question, int
 
 /* ---- Questions (fleet_questions.c) ---- */
 
-/* Ask what the page asks first, so that it has its answers at once, and compute medians for other
- * questions.  False: it took so long that the rest is left for another time. */
-bool tv_fleet_prepare_answers(struct tv_fleet_queue *queue, const atomic_bool *stop);
+/* Ask what the page asks first, so that it has its answers at once. */
+void tv_fleet_prepare_answers(struct tv_fleet_queue *queue, const atomic_bool *stop);
 
 /* ---- Children (fleet_process.c) ---- */
 

@@ -24,8 +24,6 @@
 #define KILL_SECONDS 20u
 #define PREPARE_SECONDS 120u
 #define PREPARE_SECONDS_TEXT "100"
-/* Medians are computed in pieces that stay, so a run that is ended is not lost. */
-#define MEDIANS_SECONDS 60u
 #define QUESTION_MEMORY "512M"
 /* Questions answered at a time: each is a process that may use its whole memory limit. */
 #define MAX_QUESTIONS 2
@@ -427,25 +425,9 @@ static bool fleet_write_last_versions(const struct tv_out *versions, struct tv_o
     return found;
 }
 
-/* Compute the medians of traces that are new (`fleet prepare`).  False: some are left. */
-static bool fleet_prepare_medians(const struct tv_fleet_queue *queue, const atomic_bool *stop)
-{
-    const char *const arguments[] = {
-        "fleet",        "prepare",       "-q", "--to", tv_fleet_queue_folder(queue),
-        "--max-memory", QUESTION_MEMORY, NULL};
-    const struct tv_fleet_process process = {
-        .arguments = arguments, .seconds = MEDIANS_SECONDS, .stop = stop};
-    struct tv_fleet_result result;
-    struct tv_out out;
-    tv_out_init_memory(&out);
-    tv_fleet_process_run(&process, &out, &result);
-    tv_out_release(&out);
-    return result.end != TV_FLEET_LATE;
-}
-
 /* Ask in the order in which the page asks: each answer is shown as soon as it
- * is there.  The last ones need medians. */
-bool tv_fleet_prepare_answers(struct tv_fleet_queue *queue, const atomic_bool *stop)
+ * is there. */
+void tv_fleet_prepare_answers(struct tv_fleet_queue *queue, const atomic_bool *stop)
 {
     struct tv_out versions, sides, answer;
     tv_out_init_memory(&versions);
@@ -454,14 +436,12 @@ bool tv_fleet_prepare_answers(struct tv_fleet_queue *queue, const atomic_bool *s
     fleet_prepare_answer(queue, "versions", "", stop, &versions);
     if (fleet_write_last_versions(&versions, &sides))
         fleet_prepare_answer(queue, "regressions", (const char *)sides.buffer, stop, &answer);
-    bool is_done = versions.length == 0 || fleet_prepare_medians(queue, stop);
     static const char *const others[] = {"trends", "changes"};
-    for (size_t i = 0; i < TV_COUNT(others) && versions.length > 0 && is_done; i++) {
+    for (size_t i = 0; i < TV_COUNT(others) && versions.length > 0; i++) {
         answer.length = 0;
         fleet_prepare_answer(queue, others[i], "figure=excl", stop, &answer);
     }
     tv_out_release(&answer);
     tv_out_release(&sides);
     tv_out_release(&versions);
-    return is_done;
 }
