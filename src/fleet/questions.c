@@ -440,22 +440,23 @@ static enum tv_status fleet_put_series_cells(struct tv_out *sql,
 enum tv_status tv_fleet_ask_series(struct tv_out *sql, const struct tv_fleet_question *question,
                                    unsigned least, struct tv_error *err)
 {
-    tv_out_text(sql, "create temp table run as select t.trace, t.batch, t.device, t.scenario, "
-                     "dense_rank() over (order by t.device, t.scenario) as part, "
-                     "coalesce(t.recorded, t.added) as began, ");
+    tv_out_text(
+        sql, "create or replace temp table run as select t.trace, t.batch, t.device, t.scenario, "
+             "dense_rank() over (order by t.device, t.scenario) as part, "
+             "coalesce(t.recorded, t.added) as began, ");
     fleet_put_label(sql, tv_bytes_of(question->by ? question->by : "version"));
     tv_out_text(sql, " as label from trace t where true");
     enum tv_status status = fleet_put_where(sql, question->where, err);
-    tv_out_text(sql, "; create temp table version as select label, min(began) as began, "
+    tv_out_text(sql, "; create or replace temp table version as select label, min(began) as began, "
                      "row_number() over (order by min(began), label) - 1 as number from "
                      "(select * from run where label is not null) where label in "
                      "(select label from run where label is not null group by label "
                      "order by min(began) desc, label desc limit 1000) group by label; "
-                     "create temp table cell as ");
+                     "create or replace temp table cell as ");
     if (status == TV_OK)
         status = fleet_put_series_cells(sql, question, err);
     tv_out_format(sql,
-                  "; create temp table kept as select k.*, n.class, n.name, n.signature "
+                  "; create or replace temp table kept as select k.*, n.class, n.name, n.signature "
                   "from (select method, "
                   "row_number() over (order by sum(size) desc, method) - 1 as number from cell "
                   "group by method having count(distinct version) >= %u "

@@ -160,6 +160,20 @@ static enum tv_status fleet_trend(const struct tv_command *command,
     return fleet_ask_question(settings, tv_fleet_ask_trend, code, err);
 }
 
+static enum tv_status fleet_write_trends(struct tv_fleet_store *store,
+                                         const struct tv_fleet_question *question,
+                                         struct tv_error *err)
+{
+    struct tv_out query;
+    tv_out_init_memory(&query);
+    enum tv_status status = tv_fleet_ask_trends(&query, question, err);
+    tv_out_char(&query, '\0');
+    if (status == TV_OK)
+        status = tv_fleet_write_answer(store, (const char *)query.buffer, err);
+    tv_out_release(&query);
+    return status;
+}
+
 /* trends: medians of the largest methods by a label. */
 static enum tv_status fleet_trends(const struct tv_command *command,
                                    const struct tv_settings *settings, int *code,
@@ -171,20 +185,17 @@ static enum tv_status fleet_trends(const struct tv_command *command,
         .figure = fleet_figures[settings->fleet.figure],
     };
     struct tv_fleet_store store;
-    struct tv_out files, query;
+    struct tv_out files;
     (void)command;
     tv_out_init_memory(&files);
-    tv_out_init_memory(&query);
     enum tv_status status = tv_fleet_open(&store, settings, err);
-    if (status == TV_OK)
+    if (status == TV_OK) {
         tv_fleet_find_prepared(&store, &question, &files);
-    if (status == TV_OK)
-        status = tv_fleet_ask_trends(&query, &question, err);
-    tv_out_char(&query, '\0');
-    if (status == TV_OK)
-        status = tv_fleet_write_answer(&store, (const char *)query.buffer, err);
+        do
+            status = fleet_write_trends(&store, &question, err);
+        while (status != TV_OK && tv_fleet_drop_prepared(&store, &question, err));
+    }
     tv_fleet_close(&store, code);
-    tv_out_release(&query);
     tv_out_release(&files);
     return status;
 }

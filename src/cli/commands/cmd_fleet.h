@@ -116,6 +116,14 @@ const char *tv_fleet_figure_name(unsigned number);
 void tv_fleet_find_prepared(struct tv_fleet_store *store, struct tv_fleet_question *question,
                             struct tv_out *files);
 
+/* After a question failed: let it do without prepared files if one of them may be damaged, and say
+ * so.  Return whether it is worth asking again. */
+bool tv_fleet_drop_prepared(const struct tv_fleet_store *store, struct tv_fleet_question *question,
+                            struct tv_error *err);
+
+/* May a damaged file be the reason of an error?  (cmd_fleet_open.c) */
+bool tv_fleet_may_be_damage(const struct tv_error *err);
+
 /* ---- Actions: they set the exit code, TV_EXIT_OK at first (cmd_fleet_add.c, cmd_fleet_compare.c,
  * cmd_fleet_changes.c, cmd_fleet_prepare.c, cmd_fleet_folder.c) ---- */
 

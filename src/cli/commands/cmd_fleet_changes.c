@@ -220,6 +220,21 @@ static enum tv_status changes_read_versions(struct tv_fleet_store *store, const 
     return status;
 }
 
+/* Compute the cells of all series, and read the versions. */
+static enum tv_status changes_ask_series(struct tv_fleet_store *store,
+                                         const struct tv_fleet_question *question,
+                                         struct changes_series *series, struct tv_error *err)
+{
+    struct tv_out query;
+    tv_out_init_memory(&query);
+    enum tv_status status = tv_fleet_ask_series(&query, question, TV_MIN_VERSIONS, err);
+    tv_out_char(&query, '\0');
+    if (status == TV_OK)
+        status = changes_read_versions(store, (const char *)query.buffer, series, err);
+    tv_out_release(&query);
+    return status;
+}
+
 static enum tv_status changes_read(struct tv_fleet_store *store, struct changes_series *series,
                                    struct tv_error *err)
 {
@@ -229,21 +244,20 @@ static enum tv_status changes_read(struct tv_fleet_store *store, struct changes_
         .where = settings->fleet.where,
         .figure = tv_fleet_figure(settings),
     };
-    struct tv_out query, files;
-    tv_out_init_memory(&query);
+    struct tv_out files;
+    enum tv_status status;
     tv_out_init_memory(&files);
     tv_fleet_find_prepared(store, &question, &files);
-    enum tv_status status = tv_fleet_ask_series(&query, &question, TV_MIN_VERSIONS, err);
-    tv_out_char(&query, '\0');
-    if (status == TV_OK)
-        status = changes_read_versions(store, (const char *)query.buffer, series, err);
+    do
+        status = changes_ask_series(store, &question, series, err);
+    while (status != TV_OK && series->versions.count == 0 &&
+           tv_fleet_drop_prepared(store, &question, err));
     if (status == TV_OK)
         status = tv_sql_for_each_row(store->sql, tv_fleet_series_methods, CHANGES_FORMS,
                                      changes_take_method, series, err);
     if (status == TV_OK)
         status = tv_sql_for_each_row(store->sql, tv_fleet_series_cells, 4, changes_take_cell,
                                      series, err);
-    tv_out_release(&query);
     tv_out_release(&files);
     if (status == TV_OK && series->versions.count < TV_MIN_VERSIONS)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,

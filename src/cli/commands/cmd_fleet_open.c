@@ -228,8 +228,8 @@ static void fleet_try_file(void *context, enum tv_fleet_table table, const char 
                search->store->settings->fleet.to, tv_fleet_table_name(table), name, reason.message);
 }
 
-/* May a file be the reason of an error?  The query itself is the reason of these. */
-static bool fleet_may_be_damage(const struct tv_error *err)
+/* The query itself is the reason of these errors. */
+bool tv_fleet_may_be_damage(const struct tv_error *err)
 {
     static const char *const others[] = {"Parser",     "Binder", "Catalog", "Conversion",
                                          "Permission", "Syntax", "Not imp"};
@@ -248,7 +248,7 @@ bool tv_fleet_recover(struct tv_fleet_store *store, struct tv_error *err)
     struct tv_fleet_store bare;
     struct tv_error reason = {0};
     size_t before = store->damaged.count;
-    if (!fleet_may_be_damage(err))
+    if (!tv_fleet_may_be_damage(err))
         return false;
     tv_fleet_stop_meter(store);
     if (tv_fleet_open_bare(&bare, store->settings, &reason) == TV_OK) {

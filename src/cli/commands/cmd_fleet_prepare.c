@@ -209,3 +209,16 @@ void tv_fleet_find_prepared(struct tv_fleet_store *store, struct tv_fleet_questi
         question->prepared = (const char *)files->buffer;
     tv_free(parts.items);
 }
+
+bool tv_fleet_drop_prepared(const struct tv_fleet_store *store, struct tv_fleet_question *question,
+                            struct tv_error *err)
+{
+    if (!question->prepared || !tv_fleet_may_be_damage(err))
+        return false;
+    tv_message("traceview: a file in %s/prepared is damaged (%s); the answer is computed without "
+               "them: remove the folder and run 'traceview fleet prepare'",
+               store->settings->fleet.to, err->message);
+    question->prepared = NULL;
+    *err = (struct tv_error){0};
+    return true;
+}
