@@ -264,18 +264,18 @@ static void pf_take_payload(struct tv_pf_reading *reading, struct tv_pf_current 
                packet->offset);
 }
 
-static bool pf_reads_machine(const struct tv_pf_reading *reading, uint32_t machine)
+/* Does a packet belong to the machine that is read?  One of a machine that becomes no input, as
+ * there are too many, is counted once. */
+static bool pf_reads_machine(struct tv_pf_reading *reading, uint32_t machine, uint64_t offset)
 {
-    return reading->all_machines || machine == reading->machine;
-}
-
-/* Is a machine one of those that become inputs? */
-static bool pf_lists_machine(const struct tv_pf_reading *reading, uint32_t machine)
-{
+    if (TV_LIKELY(reading->all_machines || machine == reading->machine))
+        return true;
     for (uint32_t i = 0; i < reading->other_count; i++)
         if (reading->others[i] == machine)
-            return true;
-    return machine == 0;
+            return false;
+    if (reading->machine == 0)
+        tv_pf_warn(reading, TV_DIAGNOSTIC_PACKET_UNREAD, offset);
+    return false;
 }
 
 enum tv_pf_opened tv_pf_open_packet(struct tv_pf_reading *reading, const struct tv_pf_packet *from,
@@ -295,11 +295,8 @@ enum tv_pf_opened tv_pf_open_packet(struct tv_pf_reading *reading, const struct 
         else if (packet->payloads++ == 0)
             packet->payload = field;
     }
-    if (!pf_reads_machine(reading, head.machine)) {
-        if (reading->machine == 0 && !pf_lists_machine(reading, head.machine))
-            tv_pf_warn(reading, TV_DIAGNOSTIC_PACKET_UNREAD, from->offset);
+    if (!pf_reads_machine(reading, head.machine, from->offset))
         return TV_PF_ELSEWHERE;
-    }
     if (message.damaged)
         tv_pf_warn(reading, TV_DIAGNOSTIC_BAD_PACKET, from->offset);
     packet->sequence = tv_pf_find_sequence(reading, head.sequence);

@@ -379,7 +379,7 @@ struct tv_pf_kernel {
     bool preempted_low; /* before 4.8, a preempted task has bit 2048 instead of 4096 */
 };
 
-/* Machines of one file, as virtual ones beside their host; packets of more are counted as unread. */
+/* Machines of one file, as virtual ones beside their host; packets of more count as unread. */
 #define TV_PF_MACHINES 16u
 
 struct tv_pf_reading {
