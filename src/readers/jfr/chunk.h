@@ -327,11 +327,11 @@ TV_INLINE bool tv_jfr_note_integers(const struct tv_jfr_chunk *chunk,
                                     struct tv_jfr_cursor *cursor, uint64_t *slots)
 {
     const uint8_t *at = cursor->at, *end = chunk->bytes.data + chunk->bytes.length;
-    const struct tv_jfr_op *op = program->ops, *op_end = op + program->noted;
     if (!program->integers ||
         (uint64_t)(end - at) < (uint64_t)program->noted * TV_JFR_LONGEST_VARINT)
         return false;
-    for (; op < op_end; op++) {
+    for (uint32_t i = 0; i < program->noted; i++) {
+        const struct tv_jfr_op *op = &program->ops[i];
         uint64_t word = tv_le_get_u64(at), ends = ~word & TV_JFR_MORE_BITS;
         if (TV_UNLIKELY(ends == 0))
             return false;
