@@ -124,7 +124,7 @@ const char *const tv_sql_prelude[] = {
     "s.upid = p.upid",
     "create view frames as select f.*, t.name as thread_name, t.tid, p.name as process_name, p.pid "
     "from display_frame f left join thread t using (utid) left join process p on f.upid = p.upid",
-    /* Who called whom, of all calls of threads. */
+    /* Callers and callees of all calls of threads. */
     "create view edge as select a.frame_id as caller_id, b.frame_id as callee_id, count(*) as "
     "calls, sum(s.dur)::bigint as wall, sum(s.thread_dur)::bigint as cpu from any_slice s join "
     "path b on s.path_id = b.id join path a on b.parent_id = a.id where s.kind_id in (0, 1) group "
@@ -232,7 +232,7 @@ const char *const tv_sql_prelude[] = {
     "s.track_id where t.type = 'async_track'",
     "create view gpu_counter_track as select *, try_cast(extract_arg(dimension_arg_set_id, 'gpu') "
     "as bigint) as gpu_id from counter_track where type = 'gpu_counter'",
-    /* What perf counted until each sample, by processor and session. */
+    /* Counts of perf until each sample, by processor and session. */
     "create view perf_counter_track as select *, try_cast(extract_arg(dimension_arg_set_id, 'cpu') "
     "as bigint) as cpu, dense_rank() over (order by try_cast(extract_arg(dimension_arg_set_id, "
     "'sequence') as bigint)) - 1 as perf_session_id, extract_arg(dimension_arg_set_id, "
