@@ -16,6 +16,8 @@
 
 #define MAX_CHART_ROWS 200u
 #define BAR_WIDTH 40
+/* Maximum width of a column: cells that are longer move the bars of their rows alone. */
+#define MAX_CELL_WIDTH 100u
 
 struct sql_chart {
     const struct tv_sql_columns *columns;
@@ -76,7 +78,7 @@ static void chart_end_cell(struct sql_chart *chart, uint64_t row, uint64_t colum
     size_t width =
         chart_width((struct tv_bytes){chart->texts.buffer + start, chart->texts.length - start});
     if (width > chart->widths[column])
-        chart->widths[column] = width;
+        chart->widths[column] = width < MAX_CELL_WIDTH ? width : MAX_CELL_WIDTH;
 }
 
 static void chart_add_rows(struct sql_chart *chart, const struct tv_sql_chunk *chunk, uint64_t most)
@@ -108,7 +110,8 @@ static void chart_write_cell(struct tv_out *out, const struct sql_chart *chart, 
                              struct tv_bytes text)
 {
     bool right = chart_is_number(chart->columns->items[column].type);
-    size_t space = chart->widths[column] - chart_width(text);
+    size_t width = chart_width(text);
+    size_t space = width < chart->widths[column] ? chart->widths[column] - width : 0;
     chart_pad(out, right ? space : 0);
     tv_out_bytes(out, text);
     chart_pad(out, (right ? 0 : space) + 2);

@@ -9,8 +9,8 @@
  *         _done                          resource
  *       cma_alloc_start, _finish       thread
  *
- * They belong to devices, not to the thread in which the kernel happened to run: each is on a track
- * of its device, with Perfetto's name, but for an allocation, which its thread waits for.
+ * Such slices belong to devices, not to the thread in which the kernel happened to run: each is on
+ * a track of its device, with Perfetto's name, but for an allocation, which its thread waits for.
  */
 #include <inttypes.h>
 #include <stdio.h>
