@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arguments.c - the arguments of slices and instants: the scalar function tv_event(id).
+ * arguments.c - the arguments of slices, instants and snapshots: the scalar function tv_event(id).
  *
  * The model does not store arguments.  tv_event reads the event of an id again and returns what the
  * reader tells of it as JSON (tv_describe); the view `args` and the macro extract_arg (prelude.c)
@@ -31,22 +31,33 @@ static struct sql_event_place sql_place_of_slice(const struct tv_sql_data *data,
                                     extra ? extra->end_offset : TV_NO_OFFSET};
 }
 
+/* Find the event of a slice, an instant or a snapshot; without an offset if there is none. */
+static struct sql_event_place sql_find_event(const struct tv_sql_data *data, int64_t id)
+{
+    const struct tv_tables *tables = &data->trace->tables;
+    uint64_t slices = data->first_id[data->trace->row_count];
+    int64_t first = tv_sql_snapshot_args(data, 0);
+    if (id <= first && (uint64_t)first - (uint64_t)id < tables->snapshots.count) {
+        const struct tv_snapshot *of = &tables->snapshots.rows[(uint64_t)first - (uint64_t)id];
+        return (struct sql_event_place){of->input, of->offset, TV_NO_OFFSET};
+    }
+    if (id < 0 || (uint64_t)id >= slices + tables->instants.count)
+        return (struct sql_event_place){0, TV_NO_OFFSET, TV_NO_OFFSET};
+    if ((uint64_t)id < slices)
+        return sql_place_of_slice(data, (uint64_t)id);
+    const struct tv_instant *instant = &tables->instants.rows[(uint64_t)id - slices];
+    return (struct sql_event_place){instant->input, instant->offset, TV_NO_OFFSET};
+}
+
 static void sql_describe(const struct tv_sql_data *data, int64_t id, struct tv_out *out)
 {
     const struct tv_trace *trace = data->trace;
-    uint64_t slices = data->first_id[trace->row_count];
-    struct sql_event_place place;
+    struct sql_event_place place = sql_find_event(data, id);
     struct tv_error unused;
-    if (id < 0 || (uint64_t)id >= slices + trace->tables.instants.count)
+    if (place.offset == TV_NO_OFFSET)
         return;
-    if ((uint64_t)id < slices) {
-        place = sql_place_of_slice(data, (uint64_t)id);
-    } else {
-        const struct tv_instant *instant = &trace->tables.instants.rows[(uint64_t)id - slices];
-        place = (struct sql_event_place){instant->input, instant->offset, TV_NO_OFFSET};
-    }
     const struct tv_input *input = &trace->head->inputs[place.input];
-    if (place.offset != TV_NO_OFFSET && input->describe && input->source)
+    if (input->describe && input->source)
         (void)input->describe(trace, place.input, place.offset, place.end_offset, out, &unused);
 }
 
@@ -97,39 +108,25 @@ void tv_sql_put_priority(const struct tv_sql_data *data, int64_t id, uint64_t i,
 static void sql_event_function(duck_call call, duck_chunk chunk, duck_vector result)
 {
     const struct tv_sql_data *data = tv_duck.scalar_function_get_extra_info(call);
-    duck_vector given = tv_duck.data_chunk_get_vector(chunk, 0);
-    const int64_t *ids = tv_duck.vector_get_data(given);
-    const uint64_t *known = tv_duck.vector_get_validity(given);
+    struct tv_sql_given ids = tv_sql_given_column(chunk, 0);
     uint64_t count = tv_duck.data_chunk_get_size(chunk);
     struct tv_sql_vector vector = {.vector = result};
     struct tv_out text;
     tv_out_init_memory(&text);
     for (uint64_t i = 0; i < count; i++) {
         text.length = 0;
-        if (!known || known[i / 64] >> i % 64 & 1)
-            tv_sql_event_write(data, ids[i], &text);
+        if (tv_sql_given_is_known(&ids, i))
+            tv_sql_event_write(data, ids.values[i], &text);
         if (text.length == 0)
             tv_sql_put_null(&vector, i);
         else
-            tv_duck.vector_assign_string_element_len(result, i, (const char *)text.buffer,
-                                                     text.length);
+            tv_sql_put_bytes(&vector, i, (struct tv_bytes){text.buffer, text.length});
     }
     tv_out_release(&text);
 }
 
 bool tv_sql_register_arguments(duck_connection connection, struct tv_sql_data *data)
 {
-    duck_function function = tv_duck.create_scalar_function();
-    duck_type integer = tv_duck.create_logical_type(DUCK_BIGINT);
-    duck_type text = tv_duck.create_logical_type(DUCK_VARCHAR);
-    tv_duck.scalar_function_set_name(function, "tv_event");
-    tv_duck.scalar_function_add_parameter(function, integer);
-    tv_duck.scalar_function_set_return_type(function, text);
-    tv_duck.scalar_function_set_extra_info(function, data, NULL);
-    tv_duck.scalar_function_set_function(function, sql_event_function);
-    bool done = tv_duck.register_scalar_function(connection, function) == 0;
-    tv_duck.destroy_logical_type(&text);
-    tv_duck.destroy_logical_type(&integer);
-    tv_duck.destroy_scalar_function(&function);
-    return done;
+    const struct tv_sql_function event = {"tv_event", 1, DUCK_VARCHAR, sql_event_function};
+    return tv_sql_register_function(connection, data, &event);
 }

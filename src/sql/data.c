@@ -10,6 +10,7 @@
  *     track_of[thread]     the track with the slices of a thread, or with its instants alone
  *     facts_of_...         the row of the table of facts about a thread or process
  *     machine_of_input[i]  number of the machine of an input
+ *     dump_of_figure[i]    the memory dump that a figure is of
  *     name_of[frame]       number of a frame's name among the distinct names
  *
  * Many frames have the same name (the same function of several files or lines).
@@ -135,6 +136,20 @@ static void sql_find_idle(struct tv_sql_data *data)
             data->idle_process = i;
 }
 
+/* Note the dump of each figure: dumps are sorted by time, figures stand as they were read. */
+static void sql_list_figures(struct tv_sql_data *data)
+{
+    const struct tv_tables *tables = &data->trace->tables;
+    size_t count = tables->memory_figures.count;
+    data->dump_of_figure = tv_alloc(count + 1, sizeof *data->dump_of_figure);
+    memset(data->dump_of_figure, 0xff, count * sizeof *data->dump_of_figure);
+    for (size_t i = 0; i < tables->memory_dumps.count; i++) {
+        const struct tv_memory_dump *dump = &tables->memory_dumps.rows[i];
+        for (uint32_t j = 0; j < dump->figure_count; j++)
+            data->dump_of_figure[dump->first_figure + j] = (uint32_t)i;
+    }
+}
+
 void tv_sql_data_init(struct tv_sql_data *data, const struct tv_trace *trace)
 {
     const struct tv_tables *tables = &trace->tables;
@@ -148,6 +163,10 @@ void tv_sql_data_init(struct tv_sql_data *data, const struct tv_trace *trace)
             data->first_value[i] +
             (uint64_t)tables->counters.rows[i].sample_count * tables->counters.rows[i].series_count;
     data->display = tv_display_cache_new(trace, false);
+    data->findings = tv_sql_findings_new();
+    data->path_facts = tv_sql_path_facts_new();
+    tv_sql_list_flag_words(data);
+    sql_list_figures(data);
     sql_list_thread_tracks(data);
     sql_list_bare_threads(data);
     sql_list_facts(data);
@@ -166,6 +185,9 @@ void tv_sql_data_release(struct tv_sql_data *data)
     if (data->name_type)
         tv_duck.destroy_logical_type(&data->name_type);
     tv_display_cache_free(data->display);
+    tv_sql_findings_free(data->findings);
+    tv_sql_path_facts_free(data->path_facts);
+    tv_free(data->dump_of_figure);
     tv_free(data->first_id);
     tv_free(data->first_value);
     tv_free(data->track_of);

@@ -415,9 +415,9 @@ static void export_add_output(struct tv_sql_exporter *exporter, const struct exp
 /* Does the table of slices leave the column out? */
 static bool export_is_hidden(const char *name)
 {
-    static const char *const hidden[] = {"kind_id",          "event",   "waker_utid",
-                                         "blocked_function", "io_wait", "state",
-                                         "end_state",        "cpu",     "priority"};
+    static const char *const hidden[] = {
+        "kind_id", "event", "length",    "is_recursive", "waker_utid", "blocked_function",
+        "io_wait", "state", "end_state", "cpu",          "priority"};
     for (size_t i = 0; i < TV_COUNT(hidden); i++)
         if (strcmp(name, hidden[i]) == 0)
             return true;

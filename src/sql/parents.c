@@ -37,31 +37,14 @@ static int64_t sql_climb(const struct tv_sql_data *data, int64_t id, int64_t lev
     return (int64_t)(data->first_id[place.row] + place.index);
 }
 
-/* The integers of a column that a function is given. */
-struct sql_given {
-    const int64_t *values;
-    const uint64_t *validity; /* NULL: all are known */
-};
-
-static struct sql_given sql_given_column(duck_chunk chunk, uint64_t number)
-{
-    duck_vector vector = tv_duck.data_chunk_get_vector(chunk, number);
-    return (struct sql_given){tv_duck.vector_get_data(vector), tv_duck.vector_get_validity(vector)};
-}
-
-static bool sql_given_is_known(const struct sql_given *given, uint64_t i)
-{
-    return !given->validity || given->validity[i / 64] >> i % 64 & 1;
-}
-
 static void sql_around_function(duck_call call, duck_chunk chunk, duck_vector result)
 {
     const struct tv_sql_data *data = tv_duck.scalar_function_get_extra_info(call);
-    struct sql_given ids = sql_given_column(chunk, 0), levels = sql_given_column(chunk, 1);
+    struct tv_sql_given ids = tv_sql_given_column(chunk, 0), levels = tv_sql_given_column(chunk, 1);
     uint64_t count = tv_duck.data_chunk_get_size(chunk);
     struct tv_sql_vector vector = {.vector = result, .data = tv_duck.vector_get_data(result)};
     for (uint64_t i = 0; i < count; i++) {
-        int64_t around = sql_given_is_known(&ids, i) && sql_given_is_known(&levels, i)
+        int64_t around = tv_sql_given_is_known(&ids, i) && tv_sql_given_is_known(&levels, i)
                              ? sql_climb(data, ids.values[i], levels.values[i])
                              : -1;
         if (around < 0)
@@ -74,36 +57,21 @@ static void sql_around_function(duck_call call, duck_chunk chunk, duck_vector re
 static void sql_depth_function(duck_call call, duck_chunk chunk, duck_vector result)
 {
     const struct tv_sql_data *data = tv_duck.scalar_function_get_extra_info(call);
-    struct sql_given ids = sql_given_column(chunk, 0);
+    struct tv_sql_given ids = tv_sql_given_column(chunk, 0);
     uint64_t count = tv_duck.data_chunk_get_size(chunk);
     struct tv_sql_vector vector = {.vector = result, .data = tv_duck.vector_get_data(result)};
     for (uint64_t i = 0; i < count; i++) {
         struct tv_slice_place place;
-        bool is_slice = sql_given_is_known(&ids, i) && sql_find_slice(data, ids.values[i], &place);
+        bool is_slice =
+            tv_sql_given_is_known(&ids, i) && sql_find_slice(data, ids.values[i], &place);
         tv_sql_put_integer(&vector, i, is_slice ? data->trace->rows[place.row].depth : 0);
     }
 }
 
-static bool sql_register_scalar(duck_connection connection, struct tv_sql_data *data,
-                                const char *name, unsigned parameters,
-                                void (*run)(duck_call, duck_chunk, duck_vector))
-{
-    duck_function function = tv_duck.create_scalar_function();
-    duck_type integer = tv_duck.create_logical_type(DUCK_BIGINT);
-    tv_duck.scalar_function_set_name(function, name);
-    for (unsigned i = 0; i < parameters; i++)
-        tv_duck.scalar_function_add_parameter(function, integer);
-    tv_duck.scalar_function_set_return_type(function, integer);
-    tv_duck.scalar_function_set_extra_info(function, data, NULL);
-    tv_duck.scalar_function_set_function(function, run);
-    bool done = tv_duck.register_scalar_function(connection, function) == 0;
-    tv_duck.destroy_logical_type(&integer);
-    tv_duck.destroy_scalar_function(&function);
-    return done;
-}
-
 bool tv_sql_register_parents(duck_connection connection, struct tv_sql_data *data)
 {
-    return sql_register_scalar(connection, data, "tv_depth", 1, sql_depth_function) &&
-           sql_register_scalar(connection, data, "tv_around", 2, sql_around_function);
+    const struct tv_sql_function depth = {"tv_depth", 1, DUCK_BIGINT, sql_depth_function};
+    const struct tv_sql_function around = {"tv_around", 2, DUCK_BIGINT, sql_around_function};
+    return tv_sql_register_function(connection, data, &depth) &&
+           tv_sql_register_function(connection, data, &around);
 }

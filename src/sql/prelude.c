@@ -22,12 +22,15 @@ const char *const tv_sql_prelude[] = {
     "create macro tv_idle_utid() as (select min(utid) from thread where is_idle)",
     "create macro slice_kind(k) as case k when 2 then 'async' when 100 then 'instant' else 'slice' "
     "end",
-    "create view slice as select * exclude (kind_id, event, waker_utid, blocked_function, "
-    "io_wait, state, end_state, cpu, priority), slice_kind(kind_id) as kind, id as slice_id, "
+    "create view slice as select * exclude (kind_id, event, length, is_recursive, waker_utid, "
+    "blocked_function, io_wait, state, end_state, cpu, priority), slice_kind(kind_id) as kind, id "
+    "as slice_id, "
     "category "
     "as cat from tv_slice()",
-    "create macro slice_in(t0, t1) as table select * exclude (kind_id, event, waker_utid, "
-    "blocked_function, io_wait, state, end_state, cpu, priority), slice_kind(kind_id) as kind, id "
+    "create macro slice_in(t0, t1) as table select * exclude (kind_id, event, length, "
+    "is_recursive, "
+    "waker_utid, blocked_function, io_wait, state, end_state, cpu, priority), slice_kind(kind_id) "
+    "as kind, id "
     "as slice_id, category as cat, least(case when "
     "dur < 0 then (select end_ts from trace_bounds) else ts + dur end, t1) - greatest(ts, t0) as "
     "clipped_dur from tv_slice_in(t0, t1)",
@@ -126,14 +129,18 @@ const char *const tv_sql_prelude[] = {
     "from display_frame f left join thread t using (utid) left join process p on f.upid = p.upid",
     /* Callers and callees of all calls of threads. */
     "create view edge as select a.frame_id as caller_id, b.frame_id as callee_id, count(*) as "
-    "calls, sum(s.dur)::bigint as wall, sum(s.thread_dur)::bigint as cpu from any_slice s join "
+    "calls, sum(s.length)::bigint as wall, sum(s.thread_dur)::bigint as cpu from any_slice s join "
     "path b on s.path_id = b.id join path a on b.parent_id = a.id where s.kind_id in (0, 1) group "
     "by all",
     "create view slice_self_dur as select id, self_dur from slice",
+    /* A call within another one of the same method adds nothing to `incl`, as in `profile`. */
     "create view method as select frame_id, any_value(name) as name, any_value(class) as class, "
-    "any_value(signature) as signature, count(*) as calls, sum(self_dur)::bigint as excl, "
-    "min(dur) as min, max(dur) as max, quantile_disc(dur, 0.5) as median, quantile_disc(dur, 0.95) "
-    "as p95 from any_slice where kind_id in (0, 1) group by frame_id",
+    "any_value(signature) as signature, count(*) as calls, count(*) filter (is_recursive) as "
+    "recursive_calls, coalesce(sum(length) filter (not is_recursive), 0)::bigint as incl, "
+    "sum(self_dur)::bigint as excl, sum(thread_dur) filter (not is_recursive)::bigint as incl_cpu, "
+    "sum(self_thread_dur)::bigint as excl_cpu, min(length) as min, max(length) as max, "
+    "quantile_disc(length, 0.5) as median, quantile_disc(length, 0.95) as p95 from any_slice where "
+    "kind_id in (0, 1) group by frame_id",
     /* Perfetto's modules sched.runnable, slices.time_in_state, slices.cpu_time, linux.cpu. */
     "create view sched_previous_runnable_on_thread as select id, prev_runnable_id, "
     "prev_wakeup_runnable_id from (select id, state, max(id) filter (state != 'Running') over "
@@ -319,15 +326,17 @@ const char tv_sql_macro_prelude[] =
     "create perfetto macro cast_string(value Expr) returns Expr as cast($value as varchar)";
 
 const char *const tv_sql_exported[] = {
-    "slice",        "thread", "process", "track",    "counter_track", "counter", "sched",
-    "thread_state", "sample", "path",    "frame",    "flow",          "args",    "metadata",
-    "diagnostic",   "frames", "wakeup",  "blocking", "trace_bounds",  NULL,
+    "slice",        "thread",        "process", "track",    "counter_track", "counter", "sched",
+    "thread_state", "sample",        "path",    "frame",    "flow",          "args",    "metadata",
+    "diagnostic",   "frames",        "wakeup",  "blocking", "trace_bounds",  "object",  "snapshot",
+    "memory_dump",  "memory_figure", "finding", NULL,
 };
 
 /* Tables, columns and functions of ours, and the words of most queries. */
 const char *const tv_sql_completions[] = {
     "actual_frame_timeline_slice",
     "all",
+    "allocator",
     "ancestor_slice",
     "and",
     "android_logs",
@@ -374,18 +383,23 @@ const char *const tv_sql_completions[] = {
     "dimension_arg_set_id",
     "directly_connected_flow",
     "distinct",
+    "dump_key",
     "dur",
     "edge",
     "else",
     "end",
     "end_state",
     "end_ts",
+    "excl",
+    "excl_cpu",
     "expected_frame_timeline_slice",
     "explain",
     "extract_arg",
     "extract_metadata",
     "extract_metadata_for_machine",
     "file",
+    "finding",
+    "flags",
     "flow",
     "flow_id",
     "following_flow",
@@ -407,11 +421,16 @@ const char *const tv_sql_completions[] = {
     "id",
     "iif",
     "in",
+    "incl",
+    "incl_cpu",
     "input",
     "instant",
     "int_value",
     "io_wait",
+    "is_created",
+    "is_deleted",
     "is_idle",
+    "is_inner",
     "is_main_thread",
     "join",
     "kind",
@@ -419,6 +438,7 @@ const char *const tv_sql_completions[] = {
     "late",
     "leaf",
     "left",
+    "level",
     "like",
     "limit",
     "line",
@@ -426,6 +446,10 @@ const char *const tv_sql_completions[] = {
     "machine_id",
     "main_dur",
     "max",
+    "median",
+    "memory_dump",
+    "memory_dump_id",
+    "memory_figure",
     "metadata",
     "method",
     "min",
@@ -433,10 +457,14 @@ const char *const tv_sql_completions[] = {
     "name",
     "not",
     "null",
+    "object",
+    "object_id",
+    "object_key",
     "on",
     "or",
     "order",
     "over",
+    "p95",
     "package_list",
     "parent_id",
     "parent_name",
@@ -444,6 +472,7 @@ const char *const tv_sql_completions[] = {
     "partition",
     "path",
     "path_id",
+    "path_stack",
     "percentile",
     "perf_counter_track",
     "perf_sample",
@@ -457,14 +486,17 @@ const char *const tv_sql_completions[] = {
     "process_track",
     "quantile_cont",
     "reason",
+    "recursive_calls",
     "regexp_matches",
     "render_dur",
+    "root_name",
     "round",
     "sample",
     "sched",
     "sched_previous_runnable_on_thread",
     "sched_slice",
     "sched_state_to_human_readable_string",
+    "scope",
     "select",
     "self_dur",
     "self_thread_dur",
@@ -475,9 +507,12 @@ const char *const tv_sql_completions[] = {
     "slice_id",
     "slice_in",
     "slice_kind",
+    "slice_name",
     "slice_out",
     "slice_self_dur",
     "slices",
+    "snapshot",
+    "snapshots",
     "stack_profile_callsite",
     "stack_profile_frame",
     "stack_profile_mapping",
@@ -511,7 +546,9 @@ const char *const tv_sql_completions[] = {
     "time_to_ns",
     "time_to_s",
     "time_to_us",
+    "title",
     "total",
+    "total_dur",
     "trace_bounds",
     "trace_dur",
     "trace_end",

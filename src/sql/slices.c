@@ -9,6 +9,7 @@
 #include "sql/tables.h"
 
 #include <assert.h>
+#include <stdio.h>
 
 #include "base/sort.h"
 
@@ -50,6 +51,11 @@ static const struct tv_sql_column slice_columns[] = {
     [TV_SQL_SLICE_EVENT] = {"event", TV_SQL_INTEGER},
     [TV_SQL_SLICE_FILE] = {"file", TV_SQL_TEXT},
     [TV_SQL_SLICE_LINE] = {"line", TV_SQL_INTEGER},
+    [TV_SQL_SLICE_METHOD] = {"method", TV_SQL_TEXT},
+    [TV_SQL_SLICE_ROOT_NAME] = {"root_name", TV_SQL_NAME},
+    [TV_SQL_SLICE_FLAGS] = {"flags", TV_SQL_TEXT},
+    [TV_SQL_SLICE_LENGTH] = {"length", TV_SQL_INTEGER},
+    [TV_SQL_SLICE_RECURSIVE] = {"is_recursive", TV_SQL_BOOLEAN},
     [TV_SQL_SLICE_WAKER] = {"waker_utid", TV_SQL_INTEGER},
     [TV_SQL_SLICE_BLOCKED_FUNCTION] = {"blocked_function", TV_SQL_TEXT},
     [TV_SQL_SLICE_IO_WAIT] = {"io_wait", TV_SQL_BOOLEAN},
@@ -83,6 +89,10 @@ static void sql_put_frame_column(const struct tv_sql_data *data, uint32_t column
     case TV_SQL_SLICE_FILE:
         tv_sql_put_string(data, vector, i, f->file);
         break;
+    case TV_SQL_SLICE_METHOD:
+        tv_sql_put_string(data, vector, i,
+                          f->class_name != TV_EMPTY_STRING ? f->name : TV_EMPTY_STRING);
+        break;
     default:
         assert(column == TV_SQL_SLICE_LINE);
         if (f->line > 0)
@@ -91,6 +101,46 @@ static void sql_put_frame_column(const struct tv_sql_data *data, uint32_t column
             tv_sql_put_null(vector, i);
     }
 }
+
+/* ---- Flags ---- */
+
+/* As `traceview dump` names them. */
+static const struct {
+    uint8_t flag;
+    const char *word;
+} slice_flags[TV_SQL_FLAGS] = {
+    {TV_SLICE_UNROLLED, "unrolled"}, {TV_SLICE_ENTERED_BEFORE, "entered-before"},
+    {TV_SLICE_OPEN, "open"},         {TV_SLICE_MISSING_EXIT, "missing-exit"},
+    {TV_SLICE_CLIPPED, "clipped"},
+};
+
+void tv_sql_list_flag_words(struct tv_sql_data *data)
+{
+    for (unsigned set = 0; set < TV_COUNT(data->flag_words); set++) {
+        size_t length = 0;
+        for (unsigned i = 0; i < TV_SQL_FLAGS; i++)
+            if (set >> i & 1)
+                length +=
+                    (size_t)snprintf(data->flag_words[set] + length, TV_SQL_FLAG_WORDS - length,
+                                     "%s%s", length > 0 ? "," : "", slice_flags[i].word);
+        assert(length < TV_SQL_FLAG_WORDS);
+    }
+}
+
+/* Put the words of the flags of a slice; NULL: none is set. */
+static void sql_put_flags(const struct tv_sql_data *data, uint64_t i, uint32_t flags,
+                          struct tv_sql_vector *vector)
+{
+    unsigned set = 0;
+    for (unsigned j = 0; j < TV_SQL_FLAGS; j++)
+        set |= (flags & slice_flags[j].flag ? 1u : 0u) << j;
+    if (set == 0)
+        tv_sql_put_null(vector, i);
+    else
+        tv_sql_put_text(vector, i, data->flag_words[set]);
+}
+
+/* ---- Columns of one slice ---- */
 
 /* Put the id of an event as that of its arguments; NULL if its file has none. */
 static void sql_put_args_id(const struct tv_sql_data *data, struct tv_sql_vector *vector,
@@ -102,13 +152,20 @@ static void sql_put_args_id(const struct tv_sql_data *data, struct tv_sql_vector
         tv_sql_put_null(vector, i);
 }
 
-/* Put the name of the caller. */
-static void sql_put_parent_name(const struct tv_sql_data *data, struct tv_slice_place place,
-                                uint64_t i, struct tv_sql_vector *vector)
+/* Put what the callers of a slice tell. */
+static void sql_put_caller_column(const struct tv_sql_data *data, uint32_t column, uint64_t i,
+                                  struct tv_slice_place place, struct tv_sql_vector *vector)
 {
     const struct tv_trace *trace = data->trace;
-    uint32_t parent = tv_slice_parent(trace, place.row, place.index);
-    if (parent == TV_NONE)
+    uint32_t path = tv_slice_get(trace, place.row, place.index).path;
+    uint32_t parent = column == TV_SQL_SLICE_PARENT_NAME
+                          ? tv_slice_parent(trace, place.row, place.index)
+                          : TV_NONE;
+    if (column == TV_SQL_SLICE_ROOT_NAME)
+        tv_sql_put_name(data, vector, i, tv_sql_path_root(data, path));
+    else if (column == TV_SQL_SLICE_RECURSIVE)
+        tv_sql_put_boolean(vector, i, tv_sql_path_is_recursive(data, path));
+    else if (parent == TV_NONE)
         tv_sql_put_null(vector, i);
     else
         tv_sql_put_name(data, vector, i,
@@ -149,7 +206,12 @@ static void sql_put_slice_column(const struct tv_sql_data *data, const struct tv
         tv_sql_put_integer(vector, i, (int64_t)tv_slice_offset(trace, place.row, place.index));
         break;
     case TV_SQL_SLICE_PARENT_NAME:
-        sql_put_parent_name(data, place, i, vector);
+    case TV_SQL_SLICE_ROOT_NAME:
+    case TV_SQL_SLICE_RECURSIVE:
+        sql_put_caller_column(data, column, i, place, vector);
+        break;
+    case TV_SQL_SLICE_FLAGS:
+        sql_put_flags(data, i, slice->flags, vector);
         break;
     case TV_SQL_SLICE_UTID:
     case TV_SQL_SLICE_PARENT:
@@ -189,6 +251,7 @@ static void sql_put_instant_column(const struct tv_sql_data *data, uint32_t colu
     case TV_SQL_SLICE_DUR:
     case TV_SQL_SLICE_DEPTH:
     case TV_SQL_SLICE_SELF_DUR:
+    case TV_SQL_SLICE_LENGTH:
         tv_sql_put_integer(vector, i, 0);
         break;
     case TV_SQL_SLICE_ARGS:
@@ -221,6 +284,7 @@ static void sql_put_instant_column(const struct tv_sql_data *data, uint32_t colu
     case TV_SQL_SLICE_FRAME:
     case TV_SQL_SLICE_FILE:
     case TV_SQL_SLICE_LINE:
+    case TV_SQL_SLICE_METHOD:
         sql_put_frame_column(data, column, i, instant->frame, vector);
         break;
     default:
@@ -397,6 +461,9 @@ static bool sql_fill_run(const struct tv_sql_data *data, uint32_t column, const 
         return true;
     case TV_SQL_SLICE_DUR:
         sql_fill_dur(trace, run, integers);
+        return true;
+    case TV_SQL_SLICE_LENGTH:
+        tv_slices_read_lengths(trace, run->row, run->index, run->count, integers);
         return true;
     case TV_SQL_SLICE_NAME:
         sql_fill_name(data, run, vector);

@@ -555,7 +555,8 @@ static enum tv_status sql_add_tables(struct tv_sql *sql, struct tv_error *err)
         if (!sql_register_table(sql, &sql->infos[i]))
             return sql_fail(err, "a table cannot be registered");
     if (!tv_sql_register_arguments(sql->connection, &sql->data) ||
-        !tv_sql_register_parents(sql->connection, &sql->data))
+        !tv_sql_register_parents(sql->connection, &sql->data) ||
+        !tv_sql_register_stacks(sql->connection, &sql->data))
         return sql_fail(err, "a function cannot be registered");
     sql->made = tv_alloc(views, sizeof *sql->made);
     sql->named = tv_alloc(views, sizeof *sql->named);

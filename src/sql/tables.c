@@ -546,46 +546,6 @@ static void sql_fill_sample(const struct tv_sql_data *data, struct tv_sql_scratc
     }
 }
 
-static const struct tv_sql_column path_columns[] = {
-    {"id", TV_SQL_INTEGER}, {"parent_id", TV_SQL_INTEGER}, {"frame_id", TV_SQL_INTEGER},
-    {"name", TV_SQL_NAME},  {"depth", TV_SQL_INTEGER},
-};
-
-/* Return the number of callers of a path. */
-static int64_t sql_path_depth(const struct tv_trace *trace, uint32_t path)
-{
-    int64_t depth = 0;
-    while ((path = trace->paths.nodes[path].parent) != TV_ROOT_PATH)
-        depth++;
-    return depth;
-}
-
-/* The root has no frame and is no row; ids begin at 1. */
-static uint64_t sql_path_count(const struct tv_sql_data *data)
-{
-    return data->trace->paths.count > 0 ? data->trace->paths.count - 1 : 0;
-}
-
-static void sql_fill_path(const struct tv_sql_data *data, struct tv_sql_scratch *scratch,
-                          uint32_t column, uint64_t first, uint32_t count,
-                          struct tv_sql_vector *vector)
-{
-    (void)scratch;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct tv_path_node *node = &data->trace->paths.nodes[first + i + 1];
-        if (column == 0)
-            tv_sql_put_integer(vector, i, (int64_t)(first + i + 1));
-        else if (column == 1)
-            tv_sql_put_index(vector, i, node->parent == TV_ROOT_PATH ? TV_NONE : node->parent);
-        else if (column == 2)
-            tv_sql_put_integer(vector, i, node->frame);
-        else if (column == 3)
-            tv_sql_put_name(data, vector, i, node->frame);
-        else
-            tv_sql_put_integer(vector, i, sql_path_depth(data->trace, (uint32_t)(first + i + 1)));
-    }
-}
-
 static const struct tv_sql_column frame_columns[] = {
     {"id", TV_SQL_INTEGER},     {"name", TV_SQL_NAME},     {"class", TV_SQL_TEXT},
     {"signature", TV_SQL_TEXT}, {"category", TV_SQL_TEXT}, {"module", TV_SQL_TEXT},
@@ -869,7 +829,7 @@ const struct tv_sql_table *const tv_sql_tables[] = {
     SQL_TABLE("counter_track", sql_series_count, sql_fill_counter_track, counter_track_columns),
     SQL_TABLE("counter", sql_value_count, sql_fill_counter, counter_columns),
     SQL_TABLE("any_sample", sql_sample_count, sql_fill_sample, sample_columns),
-    SQL_TABLE("path", sql_path_count, sql_fill_path, path_columns),
+    &tv_sql_path_table,
     SQL_TABLE("frame", sql_frame_count, sql_fill_frame, frame_columns),
     SQL_TABLE("wakeup", sql_wakeup_count, sql_fill_wakeup, wakeup_columns),
     SQL_TABLE("blocking", sql_blocking_count, sql_fill_blocking, blocking_columns),
@@ -878,5 +838,10 @@ const struct tv_sql_table *const tv_sql_tables[] = {
     SQL_TABLE("diagnostic", sql_stats_count, sql_fill_stats, stats_columns),
     SQL_TABLE("trace_bounds", sql_bounds_count, sql_fill_bounds, bounds_columns),
     &tv_sql_display_table,
+    &tv_sql_object_table,
+    &tv_sql_snapshot_table,
+    &tv_sql_memory_dump_table,
+    &tv_sql_memory_figure_table,
+    &tv_sql_finding_table,
 };
 const size_t tv_sql_table_count = TV_COUNT(tv_sql_tables);

@@ -24,6 +24,10 @@ enum tv_sql_type {
     TV_SQL_BOOLEAN,
 };
 
+/* Flags of slices that are told in words, and the size of all these words with the NUL. */
+#define TV_SQL_FLAGS 5
+#define TV_SQL_FLAG_WORDS 56
+
 /* Data that all tables of a trace share; made once. */
 struct tv_sql_data {
     const struct tv_trace *trace;
@@ -35,6 +39,7 @@ struct tv_sql_data {
     uint32_t *facts_of_thread;    /* [thread_count] number of its facts; TV_NONE: none */
     uint32_t *facts_of_process;   /* [process_count] the same */
     uint32_t *machine_of_input;   /* [input_count] machines are numbered as they come */
+    uint32_t *dump_of_figure;     /* [figures of memory dumps] the dump; TV_NONE: none */
     uint32_t *name_of;            /* [frame_count] number of a frame's name in `names` */
     struct tv_interner *interner; /* owns the distinct names of frames */
     const char **names;
@@ -42,6 +47,9 @@ struct tv_sql_data {
     duck_type name_type; /* ENUM of these */
     int name_bytes;      /* bytes of a number of the ENUM: 1, 2 or 4 */
     struct tv_display_cache *display;
+    struct tv_sql_findings *findings;
+    struct tv_sql_path_facts *path_facts;
+    char flag_words[1 << TV_SQL_FLAGS][TV_SQL_FLAG_WORDS]; /* of each set of flags */
     bool adds_idle_thread; /* one thread more than the model has: the idle task */
     uint32_t idle_process; /* its process; process_count: one more; TV_NONE: there is none */
 };
@@ -94,6 +102,15 @@ extern const struct tv_sql_table tv_sql_slice_table;
 /* The frames of a display. (display_frames.c) */
 extern const struct tv_sql_table tv_sql_display_table;
 
+/* Objects, their snapshots, and dumps of memory. (object_tables.c) */
+extern const struct tv_sql_table tv_sql_object_table, tv_sql_snapshot_table;
+extern const struct tv_sql_table tv_sql_memory_dump_table, tv_sql_memory_figure_table;
+
+/* What `traceview check` finds, and a row for each place. (finding_table.c) */
+extern const struct tv_sql_table tv_sql_finding_table;
+struct tv_sql_findings *tv_sql_findings_new(void);
+void tv_sql_findings_free(struct tv_sql_findings *findings);
+
 /* The kind_id of instants in any_slice, after the values of enum tv_track_kind. */
 #define TV_SQL_KIND_INSTANT 100
 
@@ -123,7 +140,12 @@ enum tv_sql_slice_column {
     TV_SQL_SLICE_EVENT, /* offset of its event, which tells slices of one event */
     TV_SQL_SLICE_FILE,
     TV_SQL_SLICE_LINE,
-    TV_SQL_SLICE_WAKER, /* this and the rest: of thread states */
+    TV_SQL_SLICE_METHOD, /* the name, of frames with a class */
+    TV_SQL_SLICE_ROOT_NAME,
+    TV_SQL_SLICE_FLAGS,     /* as words */
+    TV_SQL_SLICE_LENGTH,    /* also of open slices, whose `dur` is -1 */
+    TV_SQL_SLICE_RECURSIVE, /* is it within another slice of the same frame? */
+    TV_SQL_SLICE_WAKER,     /* this and the rest: of thread states */
     TV_SQL_SLICE_BLOCKED_FUNCTION,
     TV_SQL_SLICE_IO_WAIT,
     TV_SQL_SLICE_STATE,     /* in the kernel's letters, as in Perfetto; the name says it in words */
@@ -131,6 +153,23 @@ enum tv_sql_slice_column {
     TV_SQL_SLICE_CPU,       /* of Running */
     TV_SQL_SLICE_PRIORITY,  /* of what a processor runs: read from the event again */
 };
+
+/* What paths say of the slices of a path, computed when it is first asked for. (path_table.c) */
+struct tv_sql_path_facts;
+struct tv_sql_path_facts *tv_sql_path_facts_new(void);
+void tv_sql_path_facts_free(struct tv_sql_path_facts *facts);
+
+/* Return the outermost frame of a path, which is not the root. */
+uint32_t tv_sql_path_root(const struct tv_sql_data *data, uint32_t path);
+
+/* Is the innermost frame of a path among its callers, too? */
+bool tv_sql_path_is_recursive(const struct tv_sql_data *data, uint32_t path);
+
+/* All paths. (path_table.c) */
+extern const struct tv_sql_table tv_sql_path_table;
+
+/* Write the words of every set of flags. */
+void tv_sql_list_flag_words(struct tv_sql_data *data);
 
 /* Put a column of thread states into row i; NULL for other slices. (state_columns.c) */
 void tv_sql_put_state_column(const struct tv_sql_data *data, uint32_t column, uint64_t i,
@@ -144,6 +183,13 @@ int64_t tv_sql_cpu_of_track(const struct tv_trace *trace, uint32_t track);
 
 /* Write the arguments with such an id as JSON; nothing if there are none. */
 void tv_sql_write_series_arguments(const struct tv_sql_data *data, int64_t id, struct tv_out *out);
+
+/* Return the id of the arguments of a snapshot: they follow those of series and tracks. */
+static inline int64_t tv_sql_snapshot_args(const struct tv_sql_data *data, uint64_t snapshot)
+{
+    return TV_SQL_SERIES_ARGS -
+           (int64_t)(data->trace->tables.series.count + data->trace->track_count + snapshot);
+}
 
 /* Return the row of a slice's id, which is less than the number of slices. */
 uint32_t tv_sql_row_of(const struct tv_sql_data *data, uint64_t id);
@@ -189,6 +235,34 @@ bool tv_sql_register_arguments(duck_connection connection, struct tv_sql_data *d
 /* Register the functions tv_depth(id) and tv_around(id, levels), about the slices around a slice.
  * `data` must outlive the connection. (parents.c) */
 bool tv_sql_register_parents(duck_connection connection, struct tv_sql_data *data);
+
+/* Register the function path_stack(id): the names of a path.  `data` must outlive the connection.
+ * (path_table.c) */
+bool tv_sql_register_stacks(duck_connection connection, struct tv_sql_data *data);
+
+/* ---- Scalar functions of integers (vector.c) ---- */
+
+struct tv_sql_function {
+    const char *name;
+    unsigned parameters; /* integers */
+    int result;          /* type of DuckDB */
+    void (*call)(duck_call call, duck_chunk chunk, duck_vector result);
+};
+
+/* Register a function; `data` is its extra info, and must outlive the connection. */
+bool tv_sql_register_function(duck_connection connection, struct tv_sql_data *data,
+                              const struct tv_sql_function *how);
+
+/* The integers of a column that a function is given. */
+struct tv_sql_given {
+    const int64_t *values;
+    const uint64_t *validity; /* NULL: all are known */
+};
+
+/* Return the integers of a column of what a function is given. */
+struct tv_sql_given tv_sql_given_column(duck_chunk chunk, uint64_t number);
+/* Is the integer of row i not NULL? */
+bool tv_sql_given_is_known(const struct tv_sql_given *given, uint64_t i);
 
 /* ---- Views and macros, made when they are named (views.c) ---- */
 

@@ -108,3 +108,36 @@ void tv_sql_put_name(const struct tv_sql_data *data, struct tv_sql_vector *vecto
         ((uint32_t *)vector->data)[i] = number;
     }
 }
+
+/* ---- Scalar functions ---- */
+
+struct tv_sql_given tv_sql_given_column(duck_chunk chunk, uint64_t number)
+{
+    duck_vector vector = tv_duck.data_chunk_get_vector(chunk, number);
+    return (struct tv_sql_given){tv_duck.vector_get_data(vector),
+                                 tv_duck.vector_get_validity(vector)};
+}
+
+bool tv_sql_given_is_known(const struct tv_sql_given *given, uint64_t i)
+{
+    return !given->validity || given->validity[i / 64] >> i % 64 & 1;
+}
+
+bool tv_sql_register_function(duck_connection connection, struct tv_sql_data *data,
+                              const struct tv_sql_function *how)
+{
+    duck_function function = tv_duck.create_scalar_function();
+    duck_type integer = tv_duck.create_logical_type(DUCK_BIGINT);
+    duck_type result = tv_duck.create_logical_type(how->result);
+    tv_duck.scalar_function_set_name(function, how->name);
+    for (unsigned i = 0; i < how->parameters; i++)
+        tv_duck.scalar_function_add_parameter(function, integer);
+    tv_duck.scalar_function_set_return_type(function, result);
+    tv_duck.scalar_function_set_extra_info(function, data, NULL);
+    tv_duck.scalar_function_set_function(function, how->call);
+    bool done = tv_duck.register_scalar_function(connection, function) == 0;
+    tv_duck.destroy_logical_type(&result);
+    tv_duck.destroy_logical_type(&integer);
+    tv_duck.destroy_scalar_function(&function);
+    return done;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * object_tables.c - tables of what Trace Event files tell beside events of threads: objects, their
+ * snapshots, and dumps of memory (tables.h).
+ *
+ * Ids are numbers in the model's arrays, the same as in `traceview dump`.
+ */
+#include "sql/tables.h"
+
+/* ---- Objects ---- */
+
+enum {
+    OBJECT_ID,
+    OBJECT_TS,
+    OBJECT_DUR,
+    OBJECT_TYPE,
+    OBJECT_BASE_TYPE,
+    OBJECT_CATEGORY,
+    OBJECT_KEY,
+    OBJECT_SCOPE,
+    OBJECT_UPID,
+    OBJECT_CREATED,
+    OBJECT_DELETED,
+    OBJECT_GROUP,
+    OBJECT_SNAPSHOTS,
+};
+
+static const struct tv_sql_column object_columns[] = {
+    [OBJECT_ID] = {"id", TV_SQL_INTEGER},
+    [OBJECT_TS] = {"ts", TV_SQL_INTEGER},
+    [OBJECT_DUR] = {"dur", TV_SQL_INTEGER},
+    [OBJECT_TYPE] = {"type", TV_SQL_TEXT},
+    [OBJECT_BASE_TYPE] = {"base_type", TV_SQL_TEXT},
+    [OBJECT_CATEGORY] = {"category", TV_SQL_TEXT},
+    [OBJECT_KEY] = {"object_key", TV_SQL_TEXT},
+    [OBJECT_SCOPE] = {"scope", TV_SQL_TEXT},
+    [OBJECT_UPID] = {"upid", TV_SQL_INTEGER},
+    [OBJECT_CREATED] = {"is_created", TV_SQL_BOOLEAN},
+    [OBJECT_DELETED] = {"is_deleted", TV_SQL_BOOLEAN},
+    [OBJECT_GROUP] = {"joined", TV_SQL_INTEGER},
+    [OBJECT_SNAPSHOTS] = {"snapshots", TV_SQL_INTEGER},
+};
+
+static uint64_t sql_object_count(const struct tv_sql_data *data)
+{
+    return data->trace->tables.objects.count;
+}
+
+static void sql_put_object_column(const struct tv_sql_data *data, uint32_t column, uint64_t i,
+                                  const struct tv_object *object, struct tv_sql_vector *vector)
+{
+    const uint32_t texts[] = {
+        [OBJECT_TYPE] = object->type,         [OBJECT_BASE_TYPE] = object->base_type,
+        [OBJECT_CATEGORY] = object->category, [OBJECT_KEY] = object->id,
+        [OBJECT_SCOPE] = object->scope,
+    };
+    switch (column) {
+    case OBJECT_TS:
+        tv_sql_put_integer(vector, i, tv_trace_time(data->trace, object->input, object->created));
+        break;
+    case OBJECT_DUR:
+        tv_sql_put_integer(
+            vector, i, object->flags & TV_OBJECT_DELETED ? object->deleted - object->created : -1);
+        break;
+    case OBJECT_UPID:
+    case OBJECT_GROUP:
+        tv_sql_put_index(vector, i, column == OBJECT_UPID ? object->process : object->group);
+        break;
+    case OBJECT_CREATED:
+    case OBJECT_DELETED:
+        tv_sql_put_boolean(vector, i,
+                           object->flags &
+                               (column == OBJECT_CREATED ? TV_OBJECT_CREATED : TV_OBJECT_DELETED));
+        break;
+    case OBJECT_SNAPSHOTS:
+        tv_sql_put_integer(vector, i, object->snapshot_count);
+        break;
+    default:
+        tv_sql_put_string(data, vector, i, texts[column]);
+    }
+}
+
+static void sql_fill_object(const struct tv_sql_data *data, struct tv_sql_scratch *scratch,
+                            uint32_t column, uint64_t first, uint32_t count,
+                            struct tv_sql_vector *vector)
+{
+    (void)scratch;
+    for (uint32_t i = 0; i < count; i++)
+        if (column == OBJECT_ID)
+            tv_sql_put_integer(vector, i, (int64_t)(first + i));
+        else
+            sql_put_object_column(data, column, i, &data->trace->tables.objects.rows[first + i],
+                                  vector);
+}
+
+const struct tv_sql_table tv_sql_object_table = {
+    .name = "object",
+    .count = sql_object_count,
+    .fill = sql_fill_object,
+    .columns = object_columns,
+    .column_count = TV_COUNT(object_columns),
+};
+
+/* ---- Snapshots of objects ---- */
+
+static const struct tv_sql_column snapshot_columns[] = {
+    {"id", TV_SQL_INTEGER},       {"ts", TV_SQL_INTEGER},         {"object_id", TV_SQL_INTEGER},
+    {"is_inner", TV_SQL_BOOLEAN}, {"arg_set_id", TV_SQL_INTEGER},
+};
+
+static uint64_t sql_snapshot_count(const struct tv_sql_data *data)
+{
+    return data->trace->tables.snapshots.count;
+}
+
+static void sql_fill_snapshot(const struct tv_sql_data *data, struct tv_sql_scratch *scratch,
+                              uint32_t column, uint64_t first, uint32_t count,
+                              struct tv_sql_vector *vector)
+{
+    (void)scratch;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tv_snapshot *snapshot = &data->trace->tables.snapshots.rows[first + i];
+        if (column == 0)
+            tv_sql_put_integer(vector, i, (int64_t)(first + i));
+        else if (column == 1)
+            tv_sql_put_integer(vector, i,
+                               tv_trace_time(data->trace, snapshot->input, snapshot->time));
+        else if (column == 2)
+            tv_sql_put_integer(vector, i, snapshot->object);
+        else if (column == 3)
+            tv_sql_put_boolean(vector, i, snapshot->inner);
+        else
+            tv_sql_put_integer(vector, i, tv_sql_snapshot_args(data, first + i));
+    }
+}
+
+const struct tv_sql_table tv_sql_snapshot_table = {
+    .name = "snapshot",
+    .count = sql_snapshot_count,
+    .fill = sql_fill_snapshot,
+    .columns = snapshot_columns,
+    .column_count = TV_COUNT(snapshot_columns),
+};
+
+/* ---- Dumps of memory, and their figures ---- */
+
+static const struct tv_sql_column dump_columns[] = {
+    {"id", TV_SQL_INTEGER},    {"ts", TV_SQL_INTEGER}, {"upid", TV_SQL_INTEGER},
+    {"dump_key", TV_SQL_TEXT}, {"level", TV_SQL_TEXT},
+};
+
+static uint64_t sql_dump_count(const struct tv_sql_data *data)
+{
+    return data->trace->tables.memory_dumps.count;
+}
+
+static void sql_fill_dump(const struct tv_sql_data *data, struct tv_sql_scratch *scratch,
+                          uint32_t column, uint64_t first, uint32_t count,
+                          struct tv_sql_vector *vector)
+{
+    (void)scratch;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tv_memory_dump *dump = &data->trace->tables.memory_dumps.rows[first + i];
+        if (column == 0)
+            tv_sql_put_integer(vector, i, (int64_t)(first + i));
+        else if (column == 1)
+            tv_sql_put_integer(vector, i, tv_trace_time(data->trace, dump->input, dump->time));
+        else if (column == 2)
+            tv_sql_put_index(vector, i, dump->process);
+        else
+            tv_sql_put_string(data, vector, i, column == 3 ? dump->id : dump->level);
+    }
+}
+
+const struct tv_sql_table tv_sql_memory_dump_table = {
+    .name = "memory_dump",
+    .count = sql_dump_count,
+    .fill = sql_fill_dump,
+    .columns = dump_columns,
+    .column_count = TV_COUNT(dump_columns),
+};
+
+static const struct tv_sql_column figure_columns[] = {
+    {"memory_dump_id", TV_SQL_INTEGER},
+    {"allocator", TV_SQL_TEXT},
+    {"name", TV_SQL_TEXT},
+    {"unit", TV_SQL_TEXT},
+    {"value", TV_SQL_REAL},
+};
+
+static uint64_t sql_figure_count(const struct tv_sql_data *data)
+{
+    return data->trace->tables.memory_figures.count;
+}
+
+static void sql_fill_figure(const struct tv_sql_data *data, struct tv_sql_scratch *scratch,
+                            uint32_t column, uint64_t first, uint32_t count,
+                            struct tv_sql_vector *vector)
+{
+    (void)scratch;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tv_memory_figure *figure = &data->trace->tables.memory_figures.rows[first + i];
+        if (column == 0)
+            tv_sql_put_index(vector, i, data->dump_of_figure[first + i]);
+        else if (column == 4)
+            tv_sql_put_real(vector, i, figure->value);
+        else
+            tv_sql_put_string(data, vector, i,
+                              column == 1   ? figure->of
+                              : column == 2 ? figure->name
+                                            : figure->units);
+    }
+}
+
+const struct tv_sql_table tv_sql_memory_figure_table = {
+    .name = "memory_figure",
+    .count = sql_figure_count,
+    .fill = sql_fill_figure,
+    .columns = figure_columns,
+    .column_count = TV_COUNT(figure_columns),
+};

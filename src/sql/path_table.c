@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * path_table.c - the tree of call paths: its table, and what a path tells of its slices (tables.h).
+ *
+ *     path       root   depth   recursive
+ *     a          a      0
+ *     a>b        a      1
+ *     a>b>a      a      2       yes: a is among the callers of a
+ *
+ * One pass over the tree computes these for all paths, when a query first asks for one of them.
+ */
+#include <assert.h>
+#include <pthread.h>
+
+#include "analysis/calltree/tree_shape.h"
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "sql/tables.h"
+#include "writers/text/names.h"
+
+struct tv_sql_path_facts {
+    pthread_mutex_t lock;
+    struct tv_tree_shape *shape; /* NULL: nothing is computed yet */
+    uint32_t *root;              /* [paths] the outermost frame */
+    uint32_t *depth;             /* [paths] number of callers */
+    const uint8_t *recursive;    /* [paths] belongs to the shape */
+};
+
+struct tv_sql_path_facts *tv_sql_path_facts_new(void)
+{
+    struct tv_sql_path_facts *facts = tv_alloc(1, sizeof *facts);
+    pthread_mutex_init(&facts->lock, NULL);
+    return facts;
+}
+
+void tv_sql_path_facts_free(struct tv_sql_path_facts *facts)
+{
+    if (!facts)
+        return;
+    tv_tree_shape_free(facts->shape);
+    tv_free(facts->root);
+    tv_free(facts->depth);
+    pthread_mutex_destroy(&facts->lock);
+    tv_free(facts);
+}
+
+/* Parents have smaller numbers than their children. */
+static void path_facts_compute(struct tv_sql_path_facts *facts, const struct tv_trace *trace)
+{
+    const struct tv_paths *paths = &trace->paths;
+    facts->root = tv_alloc((size_t)paths->count + 1, sizeof *facts->root);
+    facts->depth = tv_alloc((size_t)paths->count + 1, sizeof *facts->depth);
+    for (uint32_t i = 1; i < paths->count; i++) {
+        const struct tv_path_node *node = &paths->nodes[i];
+        bool is_root = node->parent == TV_ROOT_PATH;
+        facts->root[i] = is_root ? node->frame : facts->root[node->parent];
+        facts->depth[i] = is_root ? 0 : facts->depth[node->parent] + 1;
+    }
+    facts->shape = tv_tree_shape_new(trace->head, paths);
+    facts->recursive = tv_tree_shape_recursion(facts->shape);
+}
+
+static const struct tv_sql_path_facts *path_facts_get(const struct tv_sql_data *data)
+{
+    struct tv_sql_path_facts *facts = data->path_facts;
+    pthread_mutex_lock(&facts->lock);
+    if (!facts->shape)
+        path_facts_compute(facts, data->trace);
+    pthread_mutex_unlock(&facts->lock);
+    return facts;
+}
+
+uint32_t tv_sql_path_root(const struct tv_sql_data *data, uint32_t path)
+{
+    assert(path != TV_ROOT_PATH);
+    return path_facts_get(data)->root[path];
+}
+
+bool tv_sql_path_is_recursive(const struct tv_sql_data *data, uint32_t path)
+{
+    return path_facts_get(data)->recursive[path];
+}
+
+/* ---- The table ---- */
+
+static const struct tv_sql_column path_columns[] = {
+    {"id", TV_SQL_INTEGER}, {"parent_id", TV_SQL_INTEGER}, {"frame_id", TV_SQL_INTEGER},
+    {"name", TV_SQL_NAME},  {"depth", TV_SQL_INTEGER},
+};
+
+/* The root has no frame and is no row; ids begin at 1. */
+static uint64_t sql_path_count(const struct tv_sql_data *data)
+{
+    return data->trace->paths.count > 0 ? data->trace->paths.count - 1 : 0;
+}
+
+static void sql_fill_path(const struct tv_sql_data *data, struct tv_sql_scratch *scratch,
+                          uint32_t column, uint64_t first, uint32_t count,
+                          struct tv_sql_vector *vector)
+{
+    const uint32_t *depth = column == 4 ? path_facts_get(data)->depth : NULL;
+    (void)scratch;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tv_path_node *node = &data->trace->paths.nodes[first + i + 1];
+        if (column == 0)
+            tv_sql_put_integer(vector, i, (int64_t)(first + i + 1));
+        else if (column == 1)
+            tv_sql_put_index(vector, i, node->parent == TV_ROOT_PATH ? TV_NONE : node->parent);
+        else if (column == 2)
+            tv_sql_put_integer(vector, i, node->frame);
+        else if (column == 3)
+            tv_sql_put_name(data, vector, i, node->frame);
+        else
+            tv_sql_put_integer(vector, i, depth[first + i + 1]);
+    }
+}
+
+const struct tv_sql_table tv_sql_path_table = {
+    .name = "path",
+    .count = sql_path_count,
+    .fill = sql_fill_path,
+    .columns = path_columns,
+    .column_count = TV_COUNT(path_columns),
+};
+
+/* ---- path_stack(id): the names of a path ---- */
+
+/* Write the names of a path, the outermost first, as in collapsed stacks: "a.A.main;a.B.run". */
+static void path_write_stack(const struct tv_trace *trace, uint32_t path, struct tv_out *out)
+{
+    size_t count;
+    bool cut;
+    uint32_t *frames = tv_path_innermost(trace, path, TV_STACK_NAMES, &count, &cut);
+    if (cut)
+        tv_out_text(out, "...");
+    for (size_t i = 0; i < count; i++) {
+        if (out->length > 0)
+            tv_out_char(out, ';');
+        size_t start = out->length;
+        tv_names_method(out, trace->head, &trace->head->frames[frames[i]]);
+        for (; start < out->length; start++)
+            if (out->buffer[start] == ';')
+                out->buffer[start] = ':';
+    }
+    tv_free(frames);
+}
+
+static void sql_stack_function(duck_call call, duck_chunk chunk, duck_vector result)
+{
+    const struct tv_sql_data *data = tv_duck.scalar_function_get_extra_info(call);
+    struct tv_sql_given ids = tv_sql_given_column(chunk, 0);
+    uint64_t count = tv_duck.data_chunk_get_size(chunk);
+    struct tv_sql_vector vector = {.vector = result, .data = tv_duck.vector_get_data(result)};
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    for (uint64_t i = 0; i < count; i++) {
+        bool known = tv_sql_given_is_known(&ids, i) && ids.values[i] > TV_ROOT_PATH &&
+                     (uint64_t)ids.values[i] < data->trace->paths.count;
+        text.length = 0;
+        if (known)
+            path_write_stack(data->trace, (uint32_t)ids.values[i], &text);
+        if (known)
+            tv_sql_put_bytes(&vector, i, (struct tv_bytes){text.buffer, text.length});
+        else
+            tv_sql_put_null(&vector, i);
+    }
+    tv_out_release(&text);
+}
+
+bool tv_sql_register_stacks(duck_connection connection, struct tv_sql_data *data)
+{
+    const struct tv_sql_function stack = {"path_stack", 1, DUCK_VARCHAR, sql_stack_function};
+    return tv_sql_register_function(connection, data, &stack);
+}
