@@ -164,7 +164,7 @@ void tv_sql_data_init(struct tv_sql_data *data, const struct tv_trace *trace)
             (uint64_t)tables->counters.rows[i].sample_count * tables->counters.rows[i].series_count;
     data->display = tv_display_cache_new(trace, false);
     data->findings = tv_sql_findings_new();
-    data->path_facts = tv_sql_path_facts_new();
+    data->path_cache = tv_sql_path_cache_new();
     tv_sql_list_flag_words(data);
     sql_list_figures(data);
     sql_list_thread_tracks(data);
@@ -186,7 +186,7 @@ void tv_sql_data_release(struct tv_sql_data *data)
         tv_duck.destroy_logical_type(&data->name_type);
     tv_display_cache_free(data->display);
     tv_sql_findings_free(data->findings);
-    tv_sql_path_facts_free(data->path_facts);
+    tv_sql_path_cache_free(data->path_cache);
     tv_free(data->dump_of_figure);
     tv_free(data->first_id);
     tv_free(data->first_value);

@@ -9,7 +9,6 @@
  *
  * One pass over the tree computes these for all paths, when a query first asks for one of them.
  */
-#include <assert.h>
 #include <pthread.h>
 
 #include "analysis/calltree/tree_shape.h"
@@ -18,67 +17,55 @@
 #include "sql/tables.h"
 #include "writers/text/names.h"
 
-struct tv_sql_path_facts {
+struct tv_sql_path_cache {
     pthread_mutex_t lock;
     struct tv_tree_shape *shape; /* NULL: nothing is computed yet */
-    uint32_t *root;              /* [paths] the outermost frame */
-    uint32_t *depth;             /* [paths] number of callers */
-    const uint8_t *recursive;    /* [paths] belongs to the shape */
+    uint32_t *root, *depth;
+    const uint8_t *recursive; /* belongs to the shape */
 };
 
-struct tv_sql_path_facts *tv_sql_path_facts_new(void)
+struct tv_sql_path_cache *tv_sql_path_cache_new(void)
 {
-    struct tv_sql_path_facts *facts = tv_alloc(1, sizeof *facts);
-    pthread_mutex_init(&facts->lock, NULL);
-    return facts;
+    struct tv_sql_path_cache *cache = tv_alloc(1, sizeof *cache);
+    pthread_mutex_init(&cache->lock, NULL);
+    return cache;
 }
 
-void tv_sql_path_facts_free(struct tv_sql_path_facts *facts)
+void tv_sql_path_cache_free(struct tv_sql_path_cache *cache)
 {
-    if (!facts)
+    if (!cache)
         return;
-    tv_tree_shape_free(facts->shape);
-    tv_free(facts->root);
-    tv_free(facts->depth);
-    pthread_mutex_destroy(&facts->lock);
-    tv_free(facts);
+    tv_tree_shape_free(cache->shape);
+    tv_free(cache->root);
+    tv_free(cache->depth);
+    pthread_mutex_destroy(&cache->lock);
+    tv_free(cache);
 }
 
 /* Parents have smaller numbers than their children. */
-static void path_facts_compute(struct tv_sql_path_facts *facts, const struct tv_trace *trace)
+static void path_cache_compute(struct tv_sql_path_cache *cache, const struct tv_trace *trace)
 {
     const struct tv_paths *paths = &trace->paths;
-    facts->root = tv_alloc((size_t)paths->count + 1, sizeof *facts->root);
-    facts->depth = tv_alloc((size_t)paths->count + 1, sizeof *facts->depth);
+    cache->root = tv_alloc((size_t)paths->count + 1, sizeof *cache->root);
+    cache->depth = tv_alloc((size_t)paths->count + 1, sizeof *cache->depth);
     for (uint32_t i = 1; i < paths->count; i++) {
         const struct tv_path_node *node = &paths->nodes[i];
         bool is_root = node->parent == TV_ROOT_PATH;
-        facts->root[i] = is_root ? node->frame : facts->root[node->parent];
-        facts->depth[i] = is_root ? 0 : facts->depth[node->parent] + 1;
+        cache->root[i] = is_root ? node->frame : cache->root[node->parent];
+        cache->depth[i] = is_root ? 0 : cache->depth[node->parent] + 1;
     }
-    facts->shape = tv_tree_shape_new(trace->head, paths);
-    facts->recursive = tv_tree_shape_recursion(facts->shape);
+    cache->shape = tv_tree_shape_new(trace->head, paths);
+    cache->recursive = tv_tree_shape_recursion(cache->shape);
 }
 
-static const struct tv_sql_path_facts *path_facts_get(const struct tv_sql_data *data)
+struct tv_sql_path_facts tv_sql_path_facts(const struct tv_sql_data *data)
 {
-    struct tv_sql_path_facts *facts = data->path_facts;
-    pthread_mutex_lock(&facts->lock);
-    if (!facts->shape)
-        path_facts_compute(facts, data->trace);
-    pthread_mutex_unlock(&facts->lock);
-    return facts;
-}
-
-uint32_t tv_sql_path_root(const struct tv_sql_data *data, uint32_t path)
-{
-    assert(path != TV_ROOT_PATH);
-    return path_facts_get(data)->root[path];
-}
-
-bool tv_sql_path_is_recursive(const struct tv_sql_data *data, uint32_t path)
-{
-    return path_facts_get(data)->recursive[path];
+    struct tv_sql_path_cache *cache = data->path_cache;
+    pthread_mutex_lock(&cache->lock);
+    if (!cache->shape)
+        path_cache_compute(cache, data->trace);
+    pthread_mutex_unlock(&cache->lock);
+    return (struct tv_sql_path_facts){cache->root, cache->depth, cache->recursive};
 }
 
 /* ---- The table ---- */
@@ -98,7 +85,7 @@ static void sql_fill_path(const struct tv_sql_data *data, struct tv_sql_scratch 
                           uint32_t column, uint64_t first, uint32_t count,
                           struct tv_sql_vector *vector)
 {
-    const uint32_t *depth = column == 4 ? path_facts_get(data)->depth : NULL;
+    const uint32_t *depth = column == 4 ? tv_sql_path_facts(data).depth : NULL;
     (void)scratch;
     for (uint32_t i = 0; i < count; i++) {
         const struct tv_path_node *node = &data->trace->paths.nodes[first + i + 1];

@@ -152,20 +152,13 @@ static void sql_put_args_id(const struct tv_sql_data *data, struct tv_sql_vector
         tv_sql_put_null(vector, i);
 }
 
-/* Put what the callers of a slice tell. */
-static void sql_put_caller_column(const struct tv_sql_data *data, uint32_t column, uint64_t i,
-                                  struct tv_slice_place place, struct tv_sql_vector *vector)
+/* Put the name of the caller. */
+static void sql_put_parent_name(const struct tv_sql_data *data, struct tv_slice_place place,
+                                uint64_t i, struct tv_sql_vector *vector)
 {
     const struct tv_trace *trace = data->trace;
-    uint32_t path = tv_slice_get(trace, place.row, place.index).path;
-    uint32_t parent = column == TV_SQL_SLICE_PARENT_NAME
-                          ? tv_slice_parent(trace, place.row, place.index)
-                          : TV_NONE;
-    if (column == TV_SQL_SLICE_ROOT_NAME)
-        tv_sql_put_name(data, vector, i, tv_sql_path_root(data, path));
-    else if (column == TV_SQL_SLICE_RECURSIVE)
-        tv_sql_put_boolean(vector, i, tv_sql_path_is_recursive(data, path));
-    else if (parent == TV_NONE)
+    uint32_t parent = tv_slice_parent(trace, place.row, place.index);
+    if (parent == TV_NONE)
         tv_sql_put_null(vector, i);
     else
         tv_sql_put_name(data, vector, i,
@@ -206,9 +199,7 @@ static void sql_put_slice_column(const struct tv_sql_data *data, const struct tv
         tv_sql_put_integer(vector, i, (int64_t)tv_slice_offset(trace, place.row, place.index));
         break;
     case TV_SQL_SLICE_PARENT_NAME:
-    case TV_SQL_SLICE_ROOT_NAME:
-    case TV_SQL_SLICE_RECURSIVE:
-        sql_put_caller_column(data, column, i, place, vector);
+        sql_put_parent_name(data, place, i, vector);
         break;
     case TV_SQL_SLICE_FLAGS:
         sql_put_flags(data, i, slice->flags, vector);
@@ -351,6 +342,19 @@ static void sql_fill_name(const struct tv_sql_data *data, const struct sql_run *
     }
 }
 
+/* Fill what paths tell: the outermost caller, or whether a call is within one of its method. */
+static void sql_fill_path_fact(const struct tv_sql_data *data, uint32_t column,
+                               const struct sql_run *run, struct tv_sql_vector *vector)
+{
+    const struct tv_sql_path_facts facts = tv_sql_path_facts(data);
+    const uint32_t *paths = sql_paths_of(data->trace, run);
+    for (uint32_t i = 0; i < run->count; i++)
+        if (column == TV_SQL_SLICE_ROOT_NAME)
+            tv_sql_put_name(data, vector, run->at + i, facts.root[paths[i]]);
+        else
+            tv_sql_put_boolean(vector, run->at + i, facts.recursive[paths[i]]);
+}
+
 /* Lengths of calls in the row below, read one after another. */
 struct sql_children {
     const struct tv_trace *trace;
@@ -467,6 +471,10 @@ static bool sql_fill_run(const struct tv_sql_data *data, uint32_t column, const 
         return true;
     case TV_SQL_SLICE_NAME:
         sql_fill_name(data, run, vector);
+        return true;
+    case TV_SQL_SLICE_ROOT_NAME:
+    case TV_SQL_SLICE_RECURSIVE:
+        sql_fill_path_fact(data, column, run, vector);
         return true;
     case TV_SQL_SLICE_SELF_DUR:
         sql_fill_self(trace, run, false, integers);

@@ -48,7 +48,7 @@ struct tv_sql_data {
     int name_bytes;      /* bytes of a number of the ENUM: 1, 2 or 4 */
     struct tv_display_cache *display;
     struct tv_sql_findings *findings;
-    struct tv_sql_path_facts *path_facts;
+    struct tv_sql_path_cache *path_cache;
     char flag_words[1 << TV_SQL_FLAGS][TV_SQL_FLAG_WORDS]; /* of each set of flags */
     bool adds_idle_thread; /* one thread more than the model has: the idle task */
     uint32_t idle_process; /* its process; process_count: one more; TV_NONE: there is none */
@@ -154,16 +154,17 @@ enum tv_sql_slice_column {
     TV_SQL_SLICE_PRIORITY,  /* of what a processor runs: read from the event again */
 };
 
-/* What paths say of the slices of a path, computed when it is first asked for. (path_table.c) */
-struct tv_sql_path_facts;
-struct tv_sql_path_facts *tv_sql_path_facts_new(void);
-void tv_sql_path_facts_free(struct tv_sql_path_facts *facts);
+/* What paths tell of their slices, in arrays that are computed when they are first asked for; the
+ * first call locks others out. (path_table.c) */
+struct tv_sql_path_facts {
+    const uint32_t *root;     /* [paths] the outermost frame */
+    const uint32_t *depth;    /* [paths] number of callers */
+    const uint8_t *recursive; /* [paths] is its frame among the callers, too? */
+};
 
-/* Return the outermost frame of a path, which is not the root. */
-uint32_t tv_sql_path_root(const struct tv_sql_data *data, uint32_t path);
-
-/* Is the innermost frame of a path among its callers, too? */
-bool tv_sql_path_is_recursive(const struct tv_sql_data *data, uint32_t path);
+struct tv_sql_path_cache *tv_sql_path_cache_new(void);
+void tv_sql_path_cache_free(struct tv_sql_path_cache *cache);
+struct tv_sql_path_facts tv_sql_path_facts(const struct tv_sql_data *data);
 
 /* All paths. (path_table.c) */
 extern const struct tv_sql_table tv_sql_path_table;
