@@ -179,7 +179,8 @@ static enum tv_status command_check_output(const struct tv_command *command,
 static int command_run_confined(const struct tv_command *command,
                                 const struct tv_settings *settings)
 {
-    struct tv_confine_options confinement = {.settings = settings};
+    struct tv_confine_options confinement = {.settings = settings,
+                                             .opens_files = settings->sql.allow_files};
     struct tv_error err = {0};
     int code;
     bool confines = command->reads_traces && !settings->compare.open;

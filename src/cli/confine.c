@@ -404,7 +404,8 @@ enum tv_status tv_confine(const struct tv_confine_options *options, struct tv_er
 {
     uint64_t memory = options->settings->input.max_memory;
     bool swaps = memory != TV_ANY_MEMORY;
-    confine_start_broker(options);
+    if (!options->opens_files)
+        confine_start_broker(options);
     enum tv_status status = swaps ? tv_swap_begin(memory, err) : TV_OK;
     if (status == TV_OK && tv_is_confined())
         confine_lock_in();

@@ -32,7 +32,8 @@ struct tv_confine_options {
     /* Address of the viewer's page, which the broker opens in the user's browser on request. The
      * process may then also answer clients of sockets that listen already. NULL: not the viewer. */
     const char *address;
-    bool forks; /* the process makes copies of itself (viewer/sql_process.c) */
+    bool forks;       /* the process makes copies of itself (viewer/sql_process.c) */
+    bool opens_files; /* no broker and no sandbox: the user lets the command open any file */
 };
 
 /* Enter the sandbox, as far as the kernel supports it. Call this before there are other threads;

@@ -95,7 +95,9 @@ struct tv_compare_settings {
 /* Options of `traceview sql` (docs/sql.md). */
 struct tv_sql_settings {
     const char *query, *file;
+    const char *save, *saved; /* names of queries; NULL: none */
     bool each;
+    bool allow_files;   /* queries may read and write files: no sandbox */
     uint64_t max_rows;  /* 0: all */
     uint64_t max_time;  /* seconds; 0: any */
     const char *tables; /* export: words separated by commas; NULL: all */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * absent.c - what to ask in place of Perfetto's tables and functions that are
- * not here.
+ * absent.c - errors with a remedy: what to ask in place of Perfetto's tables and functions that
+ * are not here, and how files may be reached.
  *
  * Queries copied from Perfetto's documentation fail here when they name a table
  * that this program does not have.  DuckDB's own error would suggest a table
@@ -19,10 +19,18 @@
 #define HEAPS "heap graphs in Perfetto traces are not read; sample has the types of hprof files"
 #define SAMPLES "samples have their weight, its type and unit in sample"
 
+#define METRICS                                                                                    \
+    "metrics are programs of Perfetto; profile, states and frames sum up a trace, and "            \
+    "docs/sql.md "                                                                                 \
+    "has queries to begin with"
+
 static const struct {
     const char *name, *remedy;
 } absent[] = {
+    {"build_proto", METRICS},
     {"clock_snapshot", "traceview info names the clock of the trace, and its first moment"},
+    {"create_function", "say CREATE PERFETTO FUNCTION"},
+    {"create_view_function", "say CREATE PERFETTO FUNCTION ... RETURNS TABLE"},
     {"experimental_flamegraph", "traceview flamegraph and collapse sum up stacks"},
     {"ftrace_event", EVENTS},
     {"heap_graph", HEAPS},
@@ -31,19 +39,50 @@ static const struct {
     {"heap_graph_reference", HEAPS},
     {"irq_counter_track", "counter_track has all counters"},
     {"perf_session", SAMPLES},
+    {"import", "say INCLUDE PERFETTO MODULE, which names what is there"},
     {"raw", EVENTS},
+    {"run_metric", METRICS},
     {"softirq_counter_track", "counter_track has all counters"},
     {"stack_sample_counter", SAMPLES},
     {"thread_counter_track", "counter_track has all counters, with the thread's id in the name"},
     {"to_realtime", "traceview info tells when the trace was recorded"},
 };
 
-/* Names of tables are compared regardless of case, as SQL does. */
-const char *tv_sql_absent_remedy(struct tv_bytes name)
+/* Names are compared regardless of case, as SQL does. */
+static const char *absent_remedy(struct tv_bytes name)
 {
     for (size_t i = 0; i < TV_COUNT(absent); i++)
         if (strlen(absent[i].name) == name.length &&
             strncasecmp(absent[i].name, (const char *)name.data, name.length) == 0)
             return absent[i].remedy;
     return NULL;
+}
+
+bool tv_sql_fail_absent(struct tv_error *err, const char *why)
+{
+    static const char with_name[] = " with name ", missing[] = " does not exist!";
+    const char *name = strncmp(why, "Catalog Error: ", 15) == 0 ? strstr(why, with_name) : NULL;
+    const char *end = name ? strstr(name, missing) : NULL;
+    if (!end)
+        return false;
+    name += sizeof with_name - 1;
+    size_t length = (size_t)(end - name);
+    const char *remedy = absent_remedy((struct tv_bytes){(const uint8_t *)name, length});
+    if (remedy)
+        (void)tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "SQL: there is no %.*s here: %s",
+                      (int)length, name, remedy);
+    return remedy != NULL;
+}
+
+bool tv_sql_fail_files(struct tv_error *err, const char *why)
+{
+    static const char *const refusals[] = {"Could not get working directory",
+                                           "disabled by configuration"};
+    bool is_refused = false;
+    for (size_t i = 0; i < TV_COUNT(refusals); i++)
+        is_refused = is_refused || strstr(why, refusals[i]);
+    if (is_refused)
+        (void)tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                      "SQL: queries reach no files; the command `sql --allow-files` lets them");
+    return is_refused;
 }

@@ -67,10 +67,17 @@ enum duck_error {
 
 enum duck_statement {
     DUCK_SELECT = 1,
+    DUCK_INSERT = 2,
+    DUCK_UPDATE = 3,
     DUCK_EXPLAIN = 4,
+    DUCK_DELETE = 5,
     DUCK_CREATE = 7,
+    DUCK_ALTER = 9,
+    DUCK_COPY = 11,
     DUCK_CREATE_FUNCTION = 14,
     DUCK_DROP = 15,
+    DUCK_ATTACH = 25,
+    DUCK_DETACH = 26,
 };
 
 /* X(result, name, parameters) */

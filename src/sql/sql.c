@@ -63,6 +63,7 @@ struct tv_sql {
     bool has_trace;
     struct sql_table_info *infos;
     bool *made, *named; /* of the views and macros of the prelude (views.c) */
+    bool allows_files;
     bool has_creations; /* a query has created or dropped something */
     const char *longer; /* advice about max_seconds */
     void (*stuck)(void *context, const struct tv_error *why);
@@ -87,23 +88,6 @@ static enum tv_status sql_fail(struct tv_error *err, const char *why)
     return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "SQL: %s", text);
 }
 
-/* Fail with a remedy if a table or function is missing that Perfetto has; false: it is not that. */
-static bool sql_fail_absent(struct tv_error *err, const char *why)
-{
-    static const char with_name[] = " with name ", missing[] = " does not exist!";
-    const char *name = strncmp(why, "Catalog Error: ", 15) == 0 ? strstr(why, with_name) : NULL;
-    const char *end = name ? strstr(name, missing) : NULL;
-    if (!end)
-        return false;
-    name += sizeof with_name - 1;
-    size_t length = (size_t)(end - name);
-    const char *remedy = tv_sql_absent_remedy((struct tv_bytes){(const uint8_t *)name, length});
-    if (remedy)
-        (void)tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "SQL: there is no %.*s here: %s",
-                      (int)length, name, remedy);
-    return remedy != NULL;
-}
-
 /* Fail like sql_fail, and keep the picture: the line of the query, and a mark under the place. */
 static enum tv_status sql_fail_query(struct tv_sql *sql, struct tv_error *err, const char *why)
 {
@@ -111,7 +95,8 @@ static enum tv_status sql_fail_query(struct tv_sql *sql, struct tv_error *err, c
     const char *picture = why ? strstr(why, "\n\nLINE ") : NULL;
     char name[80]; /* in double quotes, which the query has if it means a text */
     snprintf(sql->picture, sizeof sql->picture, "%s", picture ? picture + 2 : "");
-    if (why && sql_fail_absent(err, why))
+    if (why &&
+        (tv_sql_fail_absent(err, why) || (!sql->allows_files && tv_sql_fail_files(err, why))))
         return TV_ERR_USAGE;
     if (!why || strncmp(why, unknown, sizeof unknown - 1) != 0)
         return sql_fail(err, why);
@@ -628,6 +613,7 @@ enum tv_status tv_sql_open(const struct tv_trace *trace, const struct tv_sql_opt
     struct tv_sql *made = tv_alloc(1, sizeof *made);
     made->longer = options->longer ? options->longer : " (--max-time)";
     made->stuck = options->stuck;
+    made->allows_files = options->allow_files;
     made->stuck_context = options->stuck_context;
     enum tv_status status = sql_configure(made, options, err);
     if (status == TV_OK)
@@ -641,8 +627,8 @@ enum tv_status tv_sql_open(const struct tv_trace *trace, const struct tv_sql_opt
         status = sql_execute(made, "set integer_division = true", err);
     if (status == TV_OK && options->folder)
         status = sql_add_folder(made, options, err);
-    /* The last two: queries cannot change them. */
-    if (status == TV_OK)
+    /* These come last, so that queries cannot change them. */
+    if (status == TV_OK && !options->allow_files)
         status = sql_execute(made, "set enable_external_access = false", err);
     if (status == TV_OK)
         status = sql_execute(made, "set lock_configuration = true", err);
@@ -688,8 +674,14 @@ void tv_sql_close(struct tv_sql *sql)
 
 /* ---- Statements ---- */
 
-static bool sql_is_allowed(int statement)
+/* Settings and extensions stay out of reach also where files are allowed. */
+static bool sql_is_allowed(const struct tv_sql *sql, int statement)
 {
+    static const int with_files[] = {DUCK_INSERT, DUCK_UPDATE, DUCK_DELETE, DUCK_ALTER,
+                                     DUCK_COPY,   DUCK_ATTACH, DUCK_DETACH};
+    for (size_t i = 0; sql->allows_files && i < TV_COUNT(with_files); i++)
+        if (statement == with_files[i])
+            return true;
     return statement == DUCK_SELECT || statement == DUCK_EXPLAIN || statement == DUCK_CREATE ||
            statement == DUCK_CREATE_FUNCTION || statement == DUCK_DROP;
 }
@@ -731,8 +723,12 @@ static enum tv_status sql_run_statement(struct tv_sql *sql, duck_prepared prepar
     duck_result result;
     enum tv_status status = TV_OK;
     int type = tv_duck.prepared_statement_type(prepared);
-    if (!sql_is_allowed(type))
-        return sql_fail(err, "only SELECT, EXPLAIN, CREATE and DROP are allowed here");
+    if (!sql_is_allowed(sql, type))
+        return sql_fail(err,
+                        sql->allows_files
+                            ? "settings, extensions and transactions are not allowed here"
+                            : "only SELECT, EXPLAIN, CREATE and DROP are allowed here; the "
+                              "command `sql --allow-files` lets others change tables and files");
     if (type != DUCK_SELECT) /* EXPLAIN ANALYZE creates, too */
         sql->has_creations = true;
     if (taker)

@@ -7,7 +7,7 @@
  *     query --> rewrite.h (PerfettoSQL in the words of DuckDB) --'
  *
  * Statements other than SELECT, EXPLAIN, and creating or dropping temporary things are refused;
- * files are out of reach.
+ * files are out of reach, unless the options allow them.
  */
 #ifndef TV_SQL_SQL_H
 #define TV_SQL_SQL_H
@@ -38,6 +38,7 @@ struct tv_sql_options {
      * NULL: they can read no files. */
     const char *folder;
     const char *const *statements; /* our own ones about the folder, NULL at the end; or NULL */
+    bool allow_files; /* queries may read and write all files, and change tables of their own */
 };
 
 /* Open a database over a trace, which must outlive it, or, with NULL, over none.  Call tv_duck_open

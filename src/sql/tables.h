@@ -164,6 +164,8 @@ struct tv_sql_path_facts {
 
 struct tv_sql_path_cache *tv_sql_path_cache_new(void);
 void tv_sql_path_cache_free(struct tv_sql_path_cache *cache);
+
+/* Return them; they belong to the data. */
 struct tv_sql_path_facts tv_sql_path_facts(const struct tv_sql_data *data);
 
 /* All paths. (path_table.c) */
@@ -279,9 +281,12 @@ void tv_sql_view_statement(size_t number, struct tv_out *out);
 /* Tell which ones the statements of a text need: named[tv_sql_view_count()]. */
 void tv_sql_views_named(const char *text, bool *named);
 
-/* Return what to ask in place of a table or function of Perfetto that is not here; NULL: it is
- * another name. (absent.c) */
-const char *tv_sql_absent_remedy(struct tv_bytes name);
+/* Fail with what to ask instead, if DuckDB's message says that a table or function is missing which
+ * Perfetto has; false: the message says something else. (absent.c) */
+bool tv_sql_fail_absent(struct tv_error *err, const char *why);
+
+/* The same, if the message says that a query may not read or write a file. (absent.c) */
+bool tv_sql_fail_files(struct tv_error *err, const char *why);
 
 void tv_sql_data_init(struct tv_sql_data *data, const struct tv_trace *trace);
 void tv_sql_data_release(struct tv_sql_data *data);

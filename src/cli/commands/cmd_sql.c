@@ -29,6 +29,7 @@
 #include "cli/input/expand.h"
 #include "cli/input/line_editor.h"
 #include "cli/input/load.h"
+#include "cli/input/saved_queries.h"
 #include "cli/output/output.h"
 #include "sql/duckdb.h"
 #include "sql/sql.h"
@@ -41,6 +42,10 @@ static const struct tv_option sql_options[] = {
               table.format, "output format (default: table, with tabs between the columns)"),
     TV_OPTION("file", "FILE", TV_OPTION_TEXT, sql.file, "read the statements from FILE"),
     TV_OPTION("f", "FILE", TV_OPTION_TEXT, sql.file, "same as --file"),
+    TV_OPTION("save", "NAME", TV_OPTION_TEXT, sql.save, "keep the statements for --saved NAME"),
+    TV_OPTION("saved", "NAME", TV_OPTION_TEXT, sql.saved, "run the statements kept by --save"),
+    TV_OPTION("allow-files", NULL, TV_OPTION_FLAG, sql.allow_files,
+              "let statements read and write files and change tables; without the sandbox"),
     TV_OPTION("each", NULL, TV_OPTION_FLAG, sql.each,
               "ask each file by itself; rows have a column \"file\" in front; folders are allowed"),
     TV_OPTION("max-rows", "N", TV_OPTION_COUNT, sql.max_rows,
@@ -55,27 +60,39 @@ static const struct tv_option sql_options[] = {
 
 /* ---- Before the sandbox ---- */
 
-/* Read the statements of --file. */
-static enum tv_status cmd_sql_read_file(struct tv_settings *settings, struct tv_error *err)
+/* Read the statements of --file or --saved. */
+static enum tv_status cmd_sql_read_text(struct tv_settings *settings, struct tv_error *err)
 {
+    struct tv_sql_settings *sql = &settings->sql;
     char *text;
     size_t length;
-    enum tv_status status =
-        tv_file_read_text(settings->sql.file, LARGEST_QUERY, &text, &length, err);
+    if (sql->file && sql->saved)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--saved does not go with --file");
+    enum tv_status status = sql->file
+                                ? tv_file_read_text(sql->file, LARGEST_QUERY, &text, &length, err)
+                                : tv_saved_query_read(sql->saved, LARGEST_QUERY, &text, err);
     if (status != TV_OK)
-        return tv_error_prefix(err, "%s", settings->sql.file);
+        return sql->file ? tv_error_prefix(err, "%s", sql->file) : tv_error_prefix(err, "--saved");
     tv_words_add(&settings->owned, text);
-    settings->sql.query = text;
+    sql->query = text;
     return TV_OK;
 }
 
-/* Take the first argument as the query, unless there is another source of statements. */
+/* Keep the statements of this run. */
+static enum tv_status cmd_sql_save(const struct tv_settings *settings, struct tv_error *err)
+{
+    if (!settings->sql.query)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--save needs a QUERY or --file");
+    enum tv_status status = tv_saved_query_write(settings->sql.save, settings->sql.query, err);
+    return status == TV_OK ? TV_OK : tv_error_prefix(err, "--save");
+}
+
+/* Take the first argument as the query, unless it is the only one and a file. */
 static void cmd_sql_take_query(struct tv_settings *settings)
 {
     struct stat info;
     struct tv_words *files = &settings->files;
-    if (settings->sql.file || files->count == 0 ||
-        (files->count == 1 && stat(files->items[0], &info) == 0))
+    if (files->count == 0 || (files->count == 1 && stat(files->items[0], &info) == 0))
         return;
     settings->sql.query = files->items[0];
     memmove(files->items, files->items + 1, (files->count - 1) * sizeof *files->items);
@@ -97,10 +114,12 @@ static enum tv_status cmd_sql_prepare(struct tv_settings *settings, struct tv_er
     if (settings->table.format == TV_SQL_PARQUET && settings->sql.each)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--format parquet is one table: it does not go with --each");
-    if (settings->sql.file)
-        status = cmd_sql_read_file(settings, err);
+    if (settings->sql.file || settings->sql.saved)
+        status = cmd_sql_read_text(settings, err);
     else
         cmd_sql_take_query(settings);
+    if (status == TV_OK && settings->sql.save)
+        status = cmd_sql_save(settings, err);
     if (status == TV_OK && settings->sql.each)
         status = tv_expand_words(settings, &settings->files, err);
     if (status == TV_OK)
@@ -124,7 +143,8 @@ static enum tv_status cmd_sql_open(const struct tv_settings *settings, const cha
 {
     struct tv_sql_options options = {.threads = tv_settings_jobs(settings),
                                      .max_seconds = settings->sql.max_time,
-                                     .stuck = tv_command_end_stuck_query};
+                                     .stuck = tv_command_end_stuck_query,
+                                     .allow_files = settings->sql.allow_files};
     if (settings->input.max_memory != TV_ANY_MEMORY)
         options.max_memory = settings->input.max_memory / 2; /* the other half is for reading */
     /* There may be memory for one trace at a time. */

@@ -81,6 +81,14 @@ static void prompt_set_mode(const struct tv_sql_prompt *prompt, struct tv_bytes 
     prompt_fail(prompt, &why);
 }
 
+/* Return our name of a command of PostgreSQL's shell: \d lists the tables, \d TABLE its columns. */
+static struct tv_bytes prompt_translate(struct tv_bytes name, bool with_table)
+{
+    if (tv_bytes_equal(name, TV_BYTES("d")))
+        return with_table ? TV_BYTES("schema") : TV_BYTES("tables");
+    return tv_bytes_equal(name, TV_BYTES("q")) ? TV_BYTES("quit") : name;
+}
+
 /* Run a command; false: the conversation ends. */
 static bool prompt_run_command(const struct tv_sql_prompt *prompt, struct tv_bytes line)
 {
@@ -90,6 +98,8 @@ static bool prompt_run_command(const struct tv_sql_prompt *prompt, struct tv_byt
         name.length++;
     rest = (struct tv_bytes){name.data + name.length, line.length - 1 - name.length};
     rest = tv_bytes_trim(rest);
+    if (line.data[0] == '\\')
+        name = prompt_translate(name, rest.length > 0);
     if (tv_bytes_equal(name, TV_BYTES("quit")) || tv_bytes_equal(name, TV_BYTES("exit")))
         return false;
     if (tv_bytes_equal(name, TV_BYTES("tables"))) {
@@ -103,16 +113,16 @@ static bool prompt_run_command(const struct tv_sql_prompt *prompt, struct tv_byt
     } else if (tv_bytes_equal(name, TV_BYTES("mode"))) {
         prompt_set_mode(prompt, rest);
     } else if (tv_bytes_equal(name, TV_BYTES("help"))) {
-        tv_out_text(prompt->out, ".tables          list the tables\n"
-                                 ".schema TABLE    list the columns of a table\n"
+        tv_out_text(prompt->out, ".tables          list the tables, as \\d does\n"
+                                 ".schema TABLE    list the columns of a table, as \\d TABLE does\n"
                                  ".mode FORMAT     write answers as table, csv, json, jsonl or "
                                  "markdown\n"
                                  ".quit            end\n"
                                  "A statement ends with ';' at the end of a line.\n");
         tv_out_flush(prompt->out);
     } else {
-        tv_fail(&why, TV_ERR_IO, TV_NO_OFFSET, ".%.*s: there is no such command; .help lists them",
-                (int)(name.length < 64 ? name.length : 64), name.data);
+        tv_fail(&why, TV_ERR_IO, TV_NO_OFFSET, "%c%.*s: there is no such command; .help lists them",
+                line.data[0], (int)(name.length < 64 ? name.length : 64), name.data);
         prompt_fail(prompt, &why);
     }
     return true;
@@ -153,7 +163,8 @@ void tv_sql_prompt_converse(const struct tv_sql_prompt *prompt)
         struct tv_bytes typed = prompt_trim(&text);
         if (typed.length == 0) {
             text.length = 0;
-        } else if (typed.data[0] == '.') {
+        } else if (typed.data[0] == '.' || typed.data[0] == '\\') {
+            typed.length -= typed.data[typed.length - 1] == ';';
             more &= prompt_run_command(prompt, typed);
             text.length = 0;
         } else if (!more || typed.data[typed.length - 1] == ';') {

@@ -477,7 +477,8 @@ static int cmd_view_confine_and_run(const struct tv_command *command,
     tv_out_init_memory(&text);
     cmd_view_put_address(&text, tv_viewer_address(server), place, settings->select.filter);
     const char *address = (const char *)text.buffer;
-    struct tv_confine_options confinement = {settings, address, forks};
+    struct tv_confine_options confinement = {
+        .settings = settings, .address = address, .forks = forks};
     struct tv_error err = {0};
     int code;
     if (tv_confine(&confinement, &err) != TV_OK || cmd_view_check(settings, files, &err) != TV_OK)
