@@ -25,6 +25,7 @@ enum export_special {
     EXPORT_BASE, /* it does not: it is one of the table in tables.c */
     EXPORT_KIND,
     EXPORT_CPU,
+    EXPORT_UCPU,
     EXPORT_RUNNING,
     EXPORT_END_STATE, /* of the thread of EXPORT_RUNNING */
     EXPORT_THREAD_NAME,
@@ -66,7 +67,7 @@ static const struct export_column export_state[] = {
     {"dur", EXPORT_BASE, NULL},         {"cpu", EXPORT_BASE, NULL},
     {"utid", EXPORT_BASE, NULL},        {"state", EXPORT_BASE, NULL},
     {"io_wait", EXPORT_BASE, NULL},     {"blocked_function", EXPORT_BASE, NULL},
-    {"waker_utid", EXPORT_BASE, NULL},  {"ucpu", EXPORT_BASE, "cpu"},
+    {"waker_utid", EXPORT_BASE, NULL},  {"ucpu", EXPORT_BASE, NULL},
     {"state_name", EXPORT_BASE, "name"}};
 static const struct export_column export_sched[] = {{"id", EXPORT_BASE, NULL},
                                                     {"ts", EXPORT_BASE, NULL},
@@ -76,7 +77,7 @@ static const struct export_column export_sched[] = {{"id", EXPORT_BASE, NULL},
                                                     {"name", EXPORT_BASE, NULL},
                                                     {"end_state", EXPORT_END_STATE, NULL},
                                                     {"priority", EXPORT_BASE, NULL},
-                                                    {"ucpu", EXPORT_CPU, NULL}};
+                                                    {"ucpu", EXPORT_UCPU, NULL}};
 
 /* Tables that are not simply those of tables.c. */
 static const struct export_table export_tables[] = {
@@ -335,6 +336,18 @@ static void export_put_kind(struct tv_sql_vector *vector, uint64_t row, int64_t 
                                                   : "slice");
 }
 
+/* Put the processor of a track, in its machine or among those of all. */
+static void export_put_cpu(const struct tv_sql_exporter *exporter, enum export_special special,
+                           struct tv_sql_vector *vector, uint64_t row)
+{
+    const struct tv_trace *trace = exporter->data.trace;
+    uint32_t track = (uint32_t)export_integer(exporter, "track_id", row);
+    int64_t cpu = tv_sql_cpu_of_track(trace, track);
+    if (cpu >= 0 && special == EXPORT_UCPU)
+        cpu = tv_sql_ucpu(&exporter->data, trace->tracks[track].input, cpu);
+    export_put_known(vector, row, cpu);
+}
+
 static void export_put_special(const struct tv_sql_exporter *exporter, struct export_output *output,
                                uint64_t row)
 {
@@ -344,9 +357,8 @@ static void export_put_special(const struct tv_sql_exporter *exporter, struct ex
         export_put_kind(vector, row, export_integer(exporter, "kind_id", row));
         break;
     case EXPORT_CPU:
-        export_put_known(vector, row,
-                         tv_sql_cpu_of_track(exporter->data.trace,
-                                             (uint32_t)export_integer(exporter, "track_id", row)));
+    case EXPORT_UCPU:
+        export_put_cpu(exporter, output->special, vector, row);
         break;
     case EXPORT_RUNNING:
     case EXPORT_END_STATE:
@@ -383,11 +395,11 @@ static const struct tv_sql_table *export_find_base(const char *name)
 static void export_need_special(struct tv_sql_exporter *exporter, enum export_special special)
 {
     static const char *const names[][2] = {
-        [EXPORT_BASE] = {NULL, NULL},         [EXPORT_KIND] = {"kind_id", NULL},
-        [EXPORT_CPU] = {"track_id", NULL},    [EXPORT_RUNNING] = {"ts", "event"},
-        [EXPORT_END_STATE] = {"ts", "event"}, [EXPORT_THREAD_NAME] = {"utid", NULL},
-        [EXPORT_TID] = {"utid", NULL},        [EXPORT_PROCESS_NAME] = {"upid", NULL},
-        [EXPORT_PID] = {"upid", NULL},
+        [EXPORT_BASE] = {NULL, NULL},           [EXPORT_KIND] = {"kind_id", NULL},
+        [EXPORT_CPU] = {"track_id", NULL},      [EXPORT_UCPU] = {"track_id", NULL},
+        [EXPORT_RUNNING] = {"ts", "event"},     [EXPORT_END_STATE] = {"ts", "event"},
+        [EXPORT_THREAD_NAME] = {"utid", NULL},  [EXPORT_TID] = {"utid", NULL},
+        [EXPORT_PROCESS_NAME] = {"upid", NULL}, [EXPORT_PID] = {"upid", NULL},
     };
     for (size_t i = 0; i < 2; i++)
         if (names[special][i])
@@ -417,7 +429,7 @@ static bool export_is_hidden(const char *name)
 {
     static const char *const hidden[] = {
         "kind_id", "event", "length",    "is_recursive", "waker_utid", "blocked_function",
-        "io_wait", "state", "end_state", "cpu",          "priority"};
+        "io_wait", "state", "end_state", "cpu",          "priority",   "ucpu"};
     for (size_t i = 0; i < TV_COUNT(hidden); i++)
         if (strcmp(name, hidden[i]) == 0)
             return true;

@@ -23,13 +23,15 @@ const char *const tv_sql_prelude[] = {
     "create macro slice_kind(k) as case k when 2 then 'async' when 100 then 'instant' else 'slice' "
     "end",
     "create view slice as select * exclude (kind_id, event, length, is_recursive, waker_utid, "
-    "blocked_function, io_wait, state, end_state, cpu, priority), slice_kind(kind_id) as kind, id "
+    "blocked_function, io_wait, state, end_state, cpu, ucpu, priority), slice_kind(kind_id) as "
+    "kind, id "
     "as slice_id, "
     "category "
     "as cat from tv_slice()",
     "create macro slice_in(t0, t1) as table select * exclude (kind_id, event, length, "
     "is_recursive, "
-    "waker_utid, blocked_function, io_wait, state, end_state, cpu, priority), slice_kind(kind_id) "
+    "waker_utid, blocked_function, io_wait, state, end_state, cpu, ucpu, priority), "
+    "slice_kind(kind_id) "
     "as kind, id "
     "as slice_id, category as cat, least(case when "
     "dur < 0 then (select end_ts from trace_bounds) else ts + dur end, t1) - greatest(ts, t0) as "
@@ -42,12 +44,13 @@ const char *const tv_sql_prelude[] = {
     "c.track_id = t.id",
     "create view sched as select s.id, s.ts, s.dur, try_cast(regexp_extract(t.name, '[0-9]+') as "
     "bigint) as cpu, r.utid, s.name, r.end_state, s.priority, "
-    "try_cast(regexp_extract(t.name, '[0-9]+') as bigint) as ucpu from any_slice s join "
+    "t.machine_id * 4096 + try_cast(regexp_extract(t.name, '[0-9]+') as bigint) as ucpu from "
+    "any_slice s join "
     "track t on s.track_id = t.id left join any_slice r on r.kind_id = 4 and r.ts = s.ts and "
     "r.event = s.event and r.name = 'Running' where s.kind_id = 3",
     "create view sched_slice as select * from sched",
     "create view thread_state as select id, ts, dur, cpu, utid, state, io_wait, blocked_function, "
-    "waker_utid, cpu as ucpu, name as state_name from any_slice where kind_id = 4",
+    "waker_utid, ucpu, name as state_name from any_slice where kind_id = 4",
     "create view thread_track as select id, name, utid, machine_id from track where type = "
     "'thread_track'",
     "create view process_track as select id, name, upid, machine_id from track where type = "
@@ -161,7 +164,7 @@ const char *const tv_sql_prelude[] = {
     "s.utid",
     "create view cpu_frequency_counters as select c.id, c.track_id, c.ts, coalesce(lead(c.ts) over "
     "(partition by c.track_id order by c.ts, c.id), (select end_ts from trace_bounds)) - c.ts as "
-    "dur, c.value::bigint as freq, t.cpu as ucpu, t.cpu from (select *, lag(value) over (partition "
+    "dur, c.value::bigint as freq, t.ucpu, t.cpu from (select *, lag(value) over (partition "
     "by track_id order by ts, id) as before from counter) c join cpu_counter_track t on c.track_id "
     "= t.id where t.name = 'cpufreq' and (c.before is null or c.before <> c.value)",
     "create macro cpu_utilization_per_period(period) as table with tv_runs as (select ts, case "

@@ -62,6 +62,7 @@ static const struct tv_sql_column slice_columns[] = {
     [TV_SQL_SLICE_STATE] = {"state", TV_SQL_TEXT},
     [TV_SQL_SLICE_END_STATE] = {"end_state", TV_SQL_TEXT},
     [TV_SQL_SLICE_CPU] = {"cpu", TV_SQL_INTEGER},
+    [TV_SQL_SLICE_UCPU] = {"ucpu", TV_SQL_INTEGER},
     [TV_SQL_SLICE_PRIORITY] = {"priority", TV_SQL_INTEGER},
 };
 
@@ -215,6 +216,7 @@ static void sql_put_slice_column(const struct tv_sql_data *data, const struct tv
     case TV_SQL_SLICE_STATE:
     case TV_SQL_SLICE_END_STATE:
     case TV_SQL_SLICE_CPU:
+    case TV_SQL_SLICE_UCPU:
         tv_sql_put_state_column(data, column, i, place, vector);
         break;
     case TV_SQL_SLICE_PRIORITY:

@@ -182,11 +182,14 @@ void tv_sql_put_state_column(const struct tv_sql_data *data, uint32_t column, ui
         sql_put_end_state(trace, place, i, vector);
         break;
     case TV_SQL_SLICE_CPU:
+    case TV_SQL_SLICE_UCPU:
         cpu = sql_find_cpu(trace, place);
         if (cpu < 0)
             tv_sql_put_null(vector, i);
-        else
+        else if (column == TV_SQL_SLICE_CPU)
             tv_sql_put_integer(vector, i, cpu);
+        else
+            tv_sql_put_integer(vector, i, tv_sql_ucpu(data, trace->rows[place.row].input, cpu));
         break;
     default:
         sql_put_reason(data, column, i, place, vector);

@@ -27,6 +27,7 @@ static const struct tv_sql_column thread_columns[] = {
     {"upid", TV_SQL_INTEGER},    {"is_main_thread", TV_SQL_BOOLEAN},
     {"is_idle", TV_SQL_BOOLEAN}, {"start_ts", TV_SQL_INTEGER},
     {"end_ts", TV_SQL_INTEGER},  {"machine_id", TV_SQL_INTEGER},
+    {"input", TV_SQL_INTEGER},
 };
 
 /* Put a time of a life, which may be before the trace; NULL: unknown. */
@@ -113,6 +114,8 @@ static void sql_fill_thread(const struct tv_sql_data *data, struct tv_sql_scratc
             tv_sql_put_boolean(vector, i, tv_sql_is_idle(info, thread));
         else if (column == 9)
             tv_sql_put_index(vector, i, data->machine_of_input[thread->input]);
+        else if (column == 10)
+            tv_sql_put_integer(vector, i, thread->input);
         else if (column > 6)
             sql_put_fact_time(data, vector, i, sql_facts(data, data->facts_of_thread, first + i),
                               column == 8);
@@ -761,11 +764,23 @@ static void sql_fill_metadata(const struct tv_sql_data *data, struct tv_sql_scra
 }
 
 static const struct tv_sql_column stats_columns[] = {
-    {"name", TV_SQL_TEXT},
-    {"severity", TV_SQL_TEXT},
-    {"value", TV_SQL_INTEGER},
-    {"description", TV_SQL_TEXT},
+    {"name", TV_SQL_TEXT},        {"severity", TV_SQL_TEXT},        {"value", TV_SQL_INTEGER},
+    {"description", TV_SQL_TEXT}, {"first_offset", TV_SQL_INTEGER}, /* of the first place, in its
+                                                                       input */
+    {"input", TV_SQL_INTEGER},
 };
+
+/* Put where a diagnostic occurred first. */
+static void sql_put_diagnostic_place(const struct tv_diagnostic *diagnostic, uint32_t column,
+                                     uint64_t i, struct tv_sql_vector *vector)
+{
+    if (diagnostic->offset_count == 0)
+        tv_sql_put_null(vector, i);
+    else if (column == 4)
+        tv_sql_put_integer(vector, i, (int64_t)diagnostic->places->offsets[0]);
+    else
+        tv_sql_put_integer(vector, i, diagnostic->places->inputs[0]);
+}
 
 static uint64_t sql_stats_count(const struct tv_sql_data *data)
 {
@@ -787,8 +802,11 @@ static void sql_fill_stats(const struct tv_sql_data *data, struct tv_sql_scratch
         else if (column == 2)
             tv_sql_put_integer(vector, i,
                                (int64_t)data->trace->head->diagnostics.kinds[kind].count);
-        else
+        else if (column == 3)
             tv_sql_put_text(vector, i, tv_diagnostic_text(kind));
+        else
+            sql_put_diagnostic_place(&data->trace->head->diagnostics.kinds[kind], column, i,
+                                     vector);
     }
 }
 

@@ -151,6 +151,7 @@ enum tv_sql_slice_column {
     TV_SQL_SLICE_STATE,     /* in the kernel's letters, as in Perfetto; the name says it in words */
     TV_SQL_SLICE_END_STATE, /* the state after it, in letters */
     TV_SQL_SLICE_CPU,       /* of Running */
+    TV_SQL_SLICE_UCPU,      /* the same, with TV_SQL_MACHINE_CPUS for each machine before its own */
     TV_SQL_SLICE_PRIORITY,  /* of what a processor runs: read from the event again */
 };
 
@@ -178,8 +179,17 @@ void tv_sql_list_flag_words(struct tv_sql_data *data);
 void tv_sql_put_state_column(const struct tv_sql_data *data, uint32_t column, uint64_t i,
                              struct tv_slice_place place, struct tv_sql_vector *vector);
 
+/* Processors of the second machine have numbers from this on among those of all, as in Perfetto. */
+#define TV_SQL_MACHINE_CPUS 4096
+
 /* Return the first number in the name of a processor's track, its processor; -1: there is none. */
 int64_t tv_sql_cpu_of_track(const struct tv_trace *trace, uint32_t track);
+
+/* Return the number of a processor among those of all machines. */
+static inline int64_t tv_sql_ucpu(const struct tv_sql_data *data, uint32_t input, int64_t cpu)
+{
+    return (int64_t)data->machine_of_input[input] * TV_SQL_MACHINE_CPUS + cpu;
+}
 
 /* The arguments of a series: those of series n have the id TV_SQL_SERIES_ARGS - n. */
 #define TV_SQL_SERIES_ARGS INT64_C(-1)
