@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "parquet/parquet.h"
+#include "writers/text/layout.h"
 #include "writers/text/names.h"
 
 struct sql_result {
@@ -169,34 +170,39 @@ static void sql_put_value_text(struct tv_out *out, enum tv_sql_format format, st
     }
 }
 
-/* Write the value of a column.  NULL is empty in CSV, null in JSON, and a word
- * in tables for people. */
-static void sql_put_value(const struct sql_result *result, struct tv_out *out,
-                          const struct tv_sql_result_column *column, const void *data,
-                          const uint64_t *validity, uint64_t row)
+/* NULL is empty in CSV, null in JSON, and a word in tables for people. */
+void tv_sql_put_value(struct tv_out *out, enum tv_sql_format format,
+                      const struct tv_sql_value *value)
 {
-    enum tv_sql_format format = result->output->format;
     bool json = format == TV_SQL_JSON || format == TV_SQL_JSONL;
-    struct tv_sql_value value = tv_sql_value_read(column, data, validity, row);
-    switch (value.kind) {
+    switch (value->kind) {
     case TV_SQL_IS_NULL:
         tv_out_text(out, json ? "null" : format == TV_SQL_CSV ? "" : "NULL");
         break;
     case TV_SQL_IS_BOOLEAN:
-        tv_out_text(out, value.integer ? "true" : "false");
+        tv_out_text(out, value->integer ? "true" : "false");
         break;
     case TV_SQL_IS_INTEGER:
-        tv_out_i64(out, value.integer);
+        tv_out_i64(out, value->integer);
         break;
     case TV_SQL_IS_HUGE:
-        tv_sql_put_huge(out, &value);
+        tv_sql_put_huge(out, value);
         break;
     case TV_SQL_IS_REAL:
-        sql_put_double(out, value.real, json);
+        sql_put_double(out, value->real, json);
         break;
     case TV_SQL_IS_TEXT:
-        sql_put_value_text(out, format, value.text);
+        sql_put_value_text(out, format, value->text);
     }
+}
+
+/* Write the value of a column in a row of a chunk. */
+static void sql_put_value(const struct sql_result *result, const struct tv_sql_chunk *chunk,
+                          uint64_t column, uint64_t row)
+{
+    struct tv_sql_value value = tv_sql_value_read(
+        &result->columns.items[column], chunk->data[column], chunk->validity[column], row);
+    tv_sql_put_value(result->out, result->output->format, &value);
 }
 
 /* ---- Rows ---- */
@@ -215,8 +221,7 @@ static void sql_write_separated(struct sql_result *result, const struct tv_sql_c
     }
     for (uint64_t i = 0; i < result->columns.count; i++) {
         tv_out_text(out, i > 0 ? between : "");
-        sql_put_value(result, out, &result->columns.items[i], chunk->data[i], chunk->validity[i],
-                      row);
+        sql_put_value(result, chunk, i, row);
     }
     tv_out_text(out, behind);
 }
@@ -236,8 +241,7 @@ static void sql_write_object(struct sql_result *result, const struct tv_sql_chun
         tv_out_json(out, (struct tv_bytes){(const uint8_t *)result->columns.items[i].name,
                                            strlen(result->columns.items[i].name)});
         tv_out_text(out, ": ");
-        sql_put_value(result, out, &result->columns.items[i], chunk->data[i], chunk->validity[i],
-                      row);
+        sql_put_value(result, chunk, i, row);
     }
     tv_out_text(out, listed ? "}" : "}\n");
 }
@@ -571,6 +575,8 @@ enum tv_status tv_sql_write_result(struct tv_out *out, const struct tv_sql_rows 
         status = sql_write_parquet(&result, from, err);
     } else if (status == TV_OK && output->format == TV_SQL_CHART) {
         status = tv_sql_write_chart(out, &result.columns, from, output, err);
+    } else if (status == TV_OK && output->format == TV_SQL_TABLE && tv_layout_width(out) > 0) {
+        tv_sql_write_screen(out, &result.columns, from, output);
     } else if (status == TV_OK) {
         sql_write_heading(&result);
         sql_write_rows(&result, from);

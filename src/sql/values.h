@@ -68,6 +68,10 @@ void tv_sql_chunk_release(struct tv_sql_chunk *chunk);
 struct tv_sql_value tv_sql_value_read(const struct tv_sql_result_column *column, const void *data,
                                       const uint64_t *validity, uint64_t row);
 
+/* Write a value as a cell of a format. */
+void tv_sql_put_value(struct tv_out *out, enum tv_sql_format format,
+                      const struct tv_sql_value *value);
+
 /* Write an integer of 128 bits in decimal. */
 void tv_sql_put_huge(struct tv_out *out, const struct tv_sql_value *number);
 
@@ -94,6 +98,10 @@ enum tv_status tv_sql_write_chart(struct tv_out *out, const struct tv_sql_column
                                   const struct tv_sql_rows *from,
                                   const struct tv_sql_output *output,
                                   struct tv_error *err) TV_MUST_CHECK;
+
+/* Write the rows in aligned columns for the screen that the output is laid out for. (screen.c) */
+void tv_sql_write_screen(struct tv_out *out, const struct tv_sql_columns *columns,
+                         const struct tv_sql_rows *from, const struct tv_sql_output *output);
 
 /* Write all rows. */
 enum tv_status tv_sql_write_result(struct tv_out *out, const struct tv_sql_rows *rows,

@@ -38,8 +38,9 @@
 #define LARGEST_QUERY ((size_t)1 << 20)
 
 static const struct tv_option sql_options[] = {
-    TV_OPTION("format", "table|csv|json|jsonl|markdown|parquet|chart", TV_OPTION_CHOICE,
-              table.format, "output format (default: table, with tabs between the columns)"),
+    TV_OPTION(
+        "format", "table|csv|json|jsonl|markdown|parquet|chart", TV_OPTION_CHOICE, table.format,
+        "output format (default: table, with tabs between the columns; on a terminal aligned)"),
     TV_OPTION("file", "FILE", TV_OPTION_TEXT, sql.file, "read the statements from FILE"),
     TV_OPTION("f", "FILE", TV_OPTION_TEXT, sql.file, "same as --file"),
     TV_OPTION("save", "NAME", TV_OPTION_TEXT, sql.save, "keep the statements for --saved NAME"),
@@ -54,6 +55,7 @@ static const struct tv_option sql_options[] = {
               "stop a query that runs longer, for example 10s (default: never)"),
     TV_OPTION_OFFSET,
     TV_OPTION_OUTPUT,
+    TV_OPTIONS_SCREEN,
     TV_OPTIONS_READING,
     TV_OPTIONS_END,
 };
@@ -124,6 +126,7 @@ static enum tv_status cmd_sql_prepare(struct tv_settings *settings, struct tv_er
         status = tv_expand_words(settings, &settings->files, err);
     if (status == TV_OK)
         status = tv_duck_open(err);
+    settings->table.no_pager |= !settings->sql.query;
     if (status == TV_OK && !settings->sql.query && settings->files.count > 0)
         cmd_sql_start_editor();
     return status;
@@ -217,6 +220,13 @@ static enum tv_status cmd_sql_converse(const struct tv_command *command,
     return status;
 }
 
+/* Is the output laid out for a terminal?  The prompt's terminal shows it without a pager, and rows
+ * of many traces are written as they come. */
+static bool cmd_sql_is_for_screen(const struct tv_settings *settings)
+{
+    return settings->table.format == TV_SQL_TABLE && !settings->sql.each;
+}
+
 /* Exit code 1 tells that at least one file or statement failed; the answers of
  * the others are written. */
 static int cmd_sql_run(const struct tv_command *command, const struct tv_settings *settings)
@@ -233,7 +243,7 @@ static int cmd_sql_run(const struct tv_command *command, const struct tv_setting
     enum tv_status status =
         how.format == TV_SQL_PARQUET
             ? tv_output_open_binary(&output, settings->output, settings->quiet, &err)
-            : tv_output_open(&output, settings->output, settings->quiet, &err);
+            : tv_output_open_text(&output, settings, cmd_sql_is_for_screen(settings), &err);
     if (status != TV_OK)
         return tv_command_failed(command, &err);
     if (settings->sql.each && settings->sql.query)
