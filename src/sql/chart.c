@@ -56,7 +56,7 @@ static double chart_put_value(struct tv_out *out, const struct tv_sql_value *val
         return (double)value->integer;
     case TV_SQL_IS_HUGE:
         tv_sql_put_huge(out, value);
-        return (double)value->integer * 18446744073709551616.0 + (double)value->low;
+        return tv_sql_huge_real(value);
     case TV_SQL_IS_REAL:
         tv_out_format(out, "%.6g", value->real);
         return value->real;

@@ -56,6 +56,7 @@ enum duck_type_id {
     DUCK_DOUBLE = 11,
     DUCK_HUGEINT = 16,
     DUCK_VARCHAR = 17,
+    DUCK_DECIMAL = 19,
     DUCK_ENUM = 23,
     DUCK_SQLNULL = 36,
 };
@@ -143,6 +144,8 @@ enum duck_statement {
     X(void, init_set_max_threads, (duck_init, uint64_t))                                           \
     X(void *, function_get_init_data, (duck_call))                                                 \
     X(void *, function_get_local_init_data, (duck_call))                                           \
+    X(int, decimal_internal_type, (duck_type))                                                     \
+    X(uint8_t, decimal_scale, (duck_type))                                                         \
     X(duck_function, create_scalar_function, (void))                                               \
     X(void, destroy_scalar_function, (duck_function *))                                            \
     X(void, scalar_function_set_name, (duck_function, const char *))                               \

@@ -68,10 +68,32 @@ static struct tv_bytes sql_text_of(const struct tv_sql_result_column *column, co
     return sql_enum_text(column, number);
 }
 
+double tv_sql_huge_real(const struct tv_sql_value *number)
+{
+    __extension__ typedef __int128 huge;
+    __extension__ typedef unsigned __int128 bits;
+    return (double)(huge)((bits)(uint64_t)number->integer << 64 | number->low);
+}
+
+/* Read a decimal as a real number: its integers count parts of one. */
+static struct tv_sql_value sql_read_decimal(const struct tv_sql_result_column *column,
+                                            const void *data, const uint64_t *validity,
+                                            uint64_t row)
+{
+    const struct tv_sql_result_column integers = {.type = column->decimal};
+    struct tv_sql_value value = tv_sql_value_read(&integers, data, validity, row);
+    if (value.kind == TV_SQL_IS_NULL)
+        return value;
+    double real = value.kind == TV_SQL_IS_HUGE ? tv_sql_huge_real(&value) : (double)value.integer;
+    return (struct tv_sql_value){TV_SQL_IS_REAL, .real = real / column->divisor};
+}
+
 struct tv_sql_value tv_sql_value_read(const struct tv_sql_result_column *column, const void *data,
                                       const uint64_t *validity, uint64_t row)
 {
     struct tv_sql_value value = {.kind = TV_SQL_IS_INTEGER};
+    if (column->decimal != 0)
+        return sql_read_decimal(column, data, validity, row);
     if (column->type == DUCK_SQLNULL || (validity && !(validity[row / 64] >> row % 64 & 1)))
         return (struct tv_sql_value){.kind = TV_SQL_IS_NULL};
     switch (column->type) {
@@ -292,6 +314,22 @@ static void sql_write_heading(struct sql_result *result)
     tv_out_char(out, '\n');
 }
 
+/* Make a decimal a column of integers, or of real numbers if it has places behind the point. */
+static void sql_resolve_decimal(struct tv_sql_result_column *column, duck_result *from,
+                                uint64_t number)
+{
+    if (column->type != DUCK_DECIMAL)
+        return;
+    column->logical = tv_duck.column_logical_type(from, number);
+    int scale = tv_duck.decimal_scale(column->logical);
+    column->type = tv_duck.decimal_internal_type(column->logical);
+    if (scale == 0)
+        return;
+    column->decimal = column->type;
+    column->type = DUCK_DOUBLE;
+    column->divisor = pow(10, scale);
+}
+
 /* List the columns of DuckDB's result.  The names belong to the result; the
  * logical types are ours to destroy. */
 static enum tv_status sql_columns_of_result(struct tv_sql_columns *columns, duck_result *from,
@@ -305,6 +343,7 @@ static enum tv_status sql_columns_of_result(struct tv_sql_columns *columns, duck
         struct tv_sql_result_column *column = &columns->items[i];
         column->name = tv_duck.column_name(from, i);
         column->type = tv_duck.column_type(from, i);
+        sql_resolve_decimal(column, from, i);
         if (!sql_is_known(column->type))
             return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                            "SQL: column %s has a type that cannot be written: cast it, %s::text",
@@ -475,7 +514,7 @@ static void sql_put_parquet_column(struct tv_parquet *parquet, size_t column,
     if (from->type == DUCK_BIGINT || from->type == DUCK_UBIGINT) {
         tv_parquet_put_integers(parquet, column, chunk->data[column], chunk->validity[column],
                                 (size_t)count);
-    } else if (from->type == DUCK_DOUBLE) {
+    } else if (from->type == DUCK_DOUBLE && from->decimal == 0) {
         tv_parquet_put_reals(parquet, column, chunk->data[column], chunk->validity[column],
                              (size_t)count);
     } else {

@@ -11,7 +11,9 @@
 struct tv_sql_result_column {
     const char *name;
     int type;
-    duck_type logical; /* of an ENUM; else NULL */
+    duck_type logical; /* of an ENUM or a decimal; else NULL */
+    int decimal;       /* type of its integers, if `type` is that of reals; else 0 */
+    double divisor;    /* of a decimal's integers */
     int enum_bytes;
     struct tv_bytes *enum_texts; /* by their numbers; data NULL: not asked for yet */
     uint32_t enum_count;
@@ -71,6 +73,9 @@ struct tv_sql_value tv_sql_value_read(const struct tv_sql_result_column *column,
 /* Write a value as a cell of a format. */
 void tv_sql_put_value(struct tv_out *out, enum tv_sql_format format,
                       const struct tv_sql_value *value);
+
+/* Return an integer of 128 bits as a real number. */
+double tv_sql_huge_real(const struct tv_sql_value *number);
 
 /* Write an integer of 128 bits in decimal. */
 void tv_sql_put_huge(struct tv_out *out, const struct tv_sql_value *number);
