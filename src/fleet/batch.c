@@ -444,6 +444,14 @@ static void fleet_add_recording(struct tv_fleet_batch *batch, struct fleet_trace
     row->unit = tv_interner_add(batch->strings, tv_sample_figures_unit(info, &profile->figures));
 }
 
+static void fleet_append_trace(struct tv_fleet_batch *batch, const struct fleet_trace *row)
+{
+    batch->traces = tv_array_reserve(batch->traces, &batch->trace_room, batch->trace_count + 1,
+                                     sizeof *batch->traces);
+    tv_map_set(&batch->trace_index, row->number, (uint32_t)batch->trace_count);
+    batch->traces[batch->trace_count++] = *row;
+}
+
 /* Add the row of the table `trace`. */
 static void fleet_add_trace(struct tv_fleet_batch *batch, const struct tv_fleet_origin *origin,
                             const struct tv_trace *trace, const struct tv_profile *profile)
@@ -473,10 +481,23 @@ static void fleet_add_trace(struct tv_fleet_batch *batch, const struct tv_fleet_
         row.health += info->diagnostics.kinds[i].count;
     fleet_add_recording(batch, &row, profile);
     fleet_add_labels(batch, &row, origin, info);
-    batch->traces = tv_array_reserve(batch->traces, &batch->trace_room, batch->trace_count + 1,
-                                     sizeof *batch->traces);
-    tv_map_set(&batch->trace_index, row.number, (uint32_t)batch->trace_count);
-    batch->traces[batch->trace_count++] = row;
+    fleet_append_trace(batch, &row);
+}
+
+void tv_fleet_batch_add_error(struct tv_fleet_batch *batch, const struct tv_fleet_origin *origin,
+                              const char *error)
+{
+    static const struct tv_trace_info unknown = {0};
+    struct fleet_trace row = {
+        .hash = origin->hash,
+        .number = tv_fleet_hash_number(&origin->hash),
+        .added_us = origin->added_us,
+        .uri = tv_interner_add(batch->strings, tv_bytes_of(origin->uri)),
+        .error = tv_interner_add(batch->strings, tv_bytes_of(error)),
+    };
+    assert(row.error != TV_EMPTY_STRING);
+    fleet_add_labels(batch, &row, origin, &unknown);
+    fleet_append_trace(batch, &row);
 }
 
 /* Return the call tree of the calls, or of the samples of a trace that has no calls. */
@@ -612,7 +633,8 @@ static void fleet_write_id(uint64_t number, struct tv_out *out)
 void tv_fleet_batch_write_ids(const struct tv_fleet_batch *batch, struct tv_out *out)
 {
     for (size_t i = 0; i < batch->trace_count; i++)
-        fleet_write_id(batch->traces[i].number, out);
+        if (batch->traces[i].error == TV_EMPTY_STRING)
+            fleet_write_id(batch->traces[i].number, out);
 }
 
 void tv_fleet_write_ids(const uint64_t *traces, size_t count, struct tv_out *out)

@@ -21,6 +21,7 @@ struct fleet_trace {
     uint32_t uri, format, clocks, declared[FLEET_DECLARED];
     uint32_t value, unit;     /* of the samples that weigh; else empty */
     uint32_t recording, boot; /* of `record --side` */
+    uint32_t error;           /* why it could not be read, and has no other rows; else empty */
     int64_t round;            /* likewise; 0: unknown */
     bool overflow;
     uint32_t first_label, label_count;

@@ -90,6 +90,11 @@ void tv_fleet_batch_free(struct tv_fleet_batch *batch);
 uint64_t tv_fleet_batch_add(struct tv_fleet_batch *batch, const struct tv_fleet_origin *origin,
                             const struct tv_trace *trace);
 
+/* Add the row of a trace that could not be read, which has its origin and the error only.  A trace
+ * with such a row may be added again. */
+void tv_fleet_batch_add_error(struct tv_fleet_batch *batch, const struct tv_fleet_origin *origin,
+                              const char *error);
+
 /* Append the rows of another batch, neither of which is closed.  False: nothing was appended,
  * because a trace is in both. (append.c) */
 bool tv_fleet_batch_append(struct tv_fleet_batch *batch, const struct tv_fleet_batch *from);
@@ -108,7 +113,7 @@ bool tv_fleet_batch_has_table(const struct tv_fleet_batch *batch, enum tv_fleet_
  * tv_fleet_batch_write. */
 uint64_t tv_fleet_batch_close(struct tv_fleet_batch *batch);
 
-/* Write the numbers of the traces, 8 bytes each, little-endian. */
+/* Write the numbers of the traces that could be read, 8 bytes each, little-endian. */
 void tv_fleet_batch_write_ids(const struct tv_fleet_batch *batch, struct tv_out *out);
 
 /* Return the number of a batch of these traces, and write its list.  `traces` is in ascending
@@ -146,7 +151,7 @@ struct tv_fleet_merge {
 };
 
 /* Append a SELECT that returns the numbers of the traces whose first batch is among these, in
- * ascending order. */
+ * ascending order, and whether each could be read. */
 void tv_fleet_ask_traces(struct tv_out *sql, const struct tv_fleet_merge *merge);
 
 /* Write a table of the merged batch as a Parquet file. */

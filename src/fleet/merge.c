@@ -78,7 +78,7 @@ static void merge_put_traces(struct tv_out *sql, const struct tv_fleet_merge *me
 
 void tv_fleet_ask_traces(struct tv_out *sql, const struct tv_fleet_merge *merge)
 {
-    tv_out_text(sql, "select trace from ");
+    tv_out_text(sql, "select trace, error is null from ");
     merge_put_traces(sql, merge);
     tv_out_text(sql, " order by trace");
 }

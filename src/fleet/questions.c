@@ -23,7 +23,8 @@
 
 const char *const tv_fleet_views[] = {
     "create view stored_trace as select * exclude (place) from (select *, "
-    "row_number() over (partition by trace order by added, batch) as place from trace_file) "
+    "row_number() over (partition by trace order by error is not null, added, batch) as place from "
+    "trace_file) "
     "where place = 1",
     "create view trace as select * exclude (label_keys, label_values), "
     "map(label_keys, label_values) as labels from stored_trace",
@@ -189,7 +190,7 @@ static enum tv_status fleet_put_runs(struct tv_out *sql, const struct tv_fleet_q
     tv_fleet_put_text(sql, tv_bytes_of(question->method));
     tv_out_text(sql, "), run as (select trace, batch, uri, coalesce(recorded, added) as began, ");
     fleet_put_label(sql, tv_bytes_of(question->by ? question->by : "version"));
-    tv_out_text(sql, " as label from trace t where true");
+    tv_out_text(sql, " as label from trace t where t.error is null");
     enum tv_status status = fleet_put_where(sql, question->where, err);
     tv_out_text(sql, "), runs as (select r.trace, any_value(r.uri) as uri, any_value(r.began) as "
                      "began, any_value(r.label) as label, ");
@@ -278,7 +279,7 @@ enum tv_status tv_fleet_ask_trends(struct tv_out *sql, const struct tv_fleet_que
     tv_out_text(sql, "with run as (select t.trace, t.batch, coalesce(t.recorded, t.added) as "
                      "began, ");
     fleet_put_label(sql, tv_bytes_of(question->by ? question->by : "version"));
-    tv_out_text(sql, " as label from trace t where true");
+    tv_out_text(sql, " as label from trace t where t.error is null");
     enum tv_status status = fleet_put_where(sql, question->where, err);
     tv_out_format(sql,
                   "), version as (select label, row_number() over (order by min(began) desc, "
@@ -319,7 +320,7 @@ enum tv_status tv_fleet_ask_outliers(struct tv_out *sql, const struct tv_fleet_q
 static enum tv_status fleet_put_side(struct tv_out *sql, const char *labels, const char *where,
                                      struct tv_error *err)
 {
-    tv_out_text(sql, "(select trace from trace t where true");
+    tv_out_text(sql, "(select trace from trace t where t.error is null");
     enum tv_status status = fleet_put_where(sql, labels, err);
     if (status == TV_OK)
         status = fleet_put_where(sql, where, err);
@@ -445,7 +446,7 @@ enum tv_status tv_fleet_ask_series(struct tv_out *sql, const struct tv_fleet_que
              "dense_rank() over (order by t.device, t.scenario) as part, "
              "coalesce(t.recorded, t.added) as began, ");
     fleet_put_label(sql, tv_bytes_of(question->by ? question->by : "version"));
-    tv_out_text(sql, " as label from trace t where true");
+    tv_out_text(sql, " as label from trace t where t.error is null");
     enum tv_status status = fleet_put_where(sql, question->where, err);
     tv_out_text(sql, "; create or replace temp table version as select label, min(began) as began, "
                      "row_number() over (order by min(began), label) - 1 as number from "
@@ -611,7 +612,7 @@ enum tv_status tv_fleet_ask_which(struct tv_out *sql, const char *const *conditi
         status = fleet_put_condition(sql, conditions[i], err);
         tv_out_format(sql, " c%zu on c%zu.trace = t.trace", i, i);
     }
-    tv_out_text(sql, " where true");
+    tv_out_text(sql, " where t.error is null");
     if (status == TV_OK)
         status = fleet_put_where(sql, where, err);
     tv_out_text(sql, " order by c0.figure desc, t.uri, t.trace");

@@ -235,7 +235,7 @@ static const struct tv_parquet_column fleet_trace_columns[] = {
     {"label_keys", TV_PARQUET_TEXT, true}, {"label_values", TV_PARQUET_TEXT, true},
     {"value", TV_PARQUET_TEXT, false},     {"unit", TV_PARQUET_TEXT, false},
     {"recording", TV_PARQUET_TEXT, false}, {"round", TV_PARQUET_INT64, false},
-    {"boot", TV_PARQUET_TEXT, false},
+    {"boot", TV_PARQUET_TEXT, false},      {"error", TV_PARQUET_TEXT, false},
 };
 
 /* The tables of struct fleet_detail: trace, batch, texts, a method, numbers. */
@@ -324,7 +324,8 @@ static void fleet_put_hash(struct fleet_writer *to, size_t column, const struct 
 }
 
 /* Put a row of `trace`.  Labels with a column of their own are in it, the
- * others in two lists of one length. */
+ * others in two lists of one length.  Figures of a trace that could not be read
+ * are not known. */
 static void fleet_put_trace(struct fleet_writer *to, size_t row)
 {
     const struct fleet_trace *trace = &to->batch->traces[row];
@@ -341,13 +342,16 @@ static void fleet_put_trace(struct fleet_writer *to, size_t row)
         fleet_put_i64(to, 5, trace->recorded_us);
     fleet_put_i64(to, 6, trace->added_us);
     fleet_put_text(to, 7, trace->format);
-    for (size_t i = 0; i < TV_COUNT(sizes); i++)
+    const bool is_read = trace->error == TV_EMPTY_STRING;
+    for (size_t i = 0; i < TV_COUNT(sizes) && is_read; i++)
         fleet_put_i64(to, 8 + i, sizes[i]);
     if (trace->sampled > 0)
         fleet_put_i64(to, 13, trace->sampled);
     fleet_put_text(to, 14, trace->clocks);
-    fleet_put_i64(to, 15, trace->overflow);
-    fleet_put_u64(to, 16, trace->health);
+    if (is_read) {
+        fleet_put_i64(to, 15, trace->overflow);
+        fleet_put_u64(to, 16, trace->health);
+    }
     for (size_t i = 0; i < FLEET_DECLARED; i++)
         fleet_put_text(to, 17 + i, trace->declared[i]);
     for (uint32_t i = 0; i < trace->label_count; i++)
@@ -360,6 +364,7 @@ static void fleet_put_trace(struct fleet_writer *to, size_t row)
     if (trace->round > 0)
         fleet_put_i64(to, 27, trace->round);
     fleet_put_text(to, 28, trace->boot);
+    fleet_put_text(to, 29, trace->error);
 }
 
 static const struct {

@@ -52,7 +52,7 @@ static const struct fleet_question_kind fleet_question_kinds[] = {
      .action = "sql",
      .rows = "10000",
      .query = "select version, device, scenario, count(*) as traces, "
-              "min(coalesce(recorded, added)) as since from trace group by all "
+              "min(coalesce(recorded, added)) as since from trace where error is null group by all "
               "order by since, version, device, scenario"},
     {.name = "methods",
      .action = "sql",

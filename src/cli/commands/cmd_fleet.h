@@ -3,6 +3,8 @@
 #ifndef TV_CLI_COMMANDS_CMD_FLEET_H
 #define TV_CLI_COMMANDS_CMD_FLEET_H
 
+#include <stdatomic.h>
+
 #include "base/map.h"
 #include "base/progress.h"
 #include "cli/command.h"
@@ -44,6 +46,47 @@ char tv_fleet_detail_bits(unsigned without);
 /* Write a line for each file of a batch that is missing or damaged, and how to repair the batch;
  * tell if there is one. */
 bool tv_fleet_check_files(struct tv_sql *sql, const char *to, uint64_t number, struct tv_out *out);
+
+/* ---- Traces that end the process which reads them (cmd_fleet_watch.c) ---- */
+
+/* What is known of a FILE of `add`. */
+enum tv_fleet_fate {
+    TV_FLEET_UNREAD,
+    TV_FLEET_READ,    /* in a batch that is not written; after a crash: unread */
+    TV_FLEET_ADDED,   /* in a batch that was written, or in two FILEs of it */
+    TV_FLEET_KNOWN,   /* the fleet had it */
+    TV_FLEET_FAILED,  /* told, and not read again */
+    TV_FLEET_SUSPECT, /* a process ended that read it and others: it is read alone */
+    TV_FLEET_FATAL,   /* it ended a process: it gets a row with the error, and has FAILED then */
+};
+
+struct tv_fleet_watched_file {
+    atomic_uchar fate; /* enum tv_fleet_fate */
+    atomic_bool is_being_read;
+    atomic_bool is_hashed; /* the hash is that of the unpacked bytes */
+    bool is_told, is_unlabelled;
+    struct tv_fleet_hash hash;
+    char error[64]; /* of a fatal one */
+};
+
+/* Memory that the command and the process which reads share. */
+struct tv_fleet_watch {
+    unsigned ends; /* processes that ended before they were finished */
+    atomic_bool is_gathering, is_finished;
+    int code;                             /* of the finished process */
+    struct tv_fleet_watched_file files[]; /* of settings->files */
+};
+
+typedef enum tv_status tv_fleet_watched(struct tv_fleet_watch *watch,
+                                        const struct tv_command *command,
+                                        const struct tv_settings *settings, int *code,
+                                        struct tv_error *err);
+
+/* Call a function in a process of its own, and again in another one when that ends before the
+ * function does.  An error of the function is told there, and sets the exit code. */
+enum tv_status tv_fleet_watch(tv_fleet_watched *work, const struct tv_command *command,
+                              const struct tv_settings *settings, int *code,
+                              struct tv_error *err) TV_MUST_CHECK;
 
 /* ---- Labels from a table (cmd_fleet_labels.c) ---- */
 

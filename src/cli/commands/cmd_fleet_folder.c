@@ -242,6 +242,7 @@ struct fleet_folder {
     struct tv_map index;                /* batch -> entry */
     uint64_t *ids;                      /* of the traces asked for last */
     size_t id_count, id_room, unrolled; /* unrolled: those in front that no other rollup has */
+    struct tv_out readable;             /* those without an error, as BATCH.ids has them */
     bool removes;
     uint64_t left_files, removed_files; /* left: they do not count */
 };
@@ -306,6 +307,7 @@ static void fleet_release(struct fleet_folder *folder, int *code)
     tv_map_release(&folder->index);
     tv_free(folder->entries);
     tv_free(folder->ids);
+    tv_out_release(&folder->readable);
 }
 
 static bool fleet_is_old(const struct stat *info)
@@ -393,7 +395,25 @@ static enum tv_status fleet_take_id(void *context, const struct tv_sql_value *va
     folder->ids =
         tv_array_reserve(folder->ids, &folder->id_room, folder->id_count + 1, sizeof *folder->ids);
     folder->ids[folder->id_count++] = fleet_number(&values[0]);
+    if (values[1].integer)
+        tv_fleet_write_ids(&folder->ids[folder->id_count - 1], 1, &folder->readable);
     return TV_OK;
+}
+
+/* List the traces of a merge in folder->ids and folder->readable. */
+static enum tv_status fleet_list_traces(struct fleet_folder *folder,
+                                        const struct tv_fleet_merge *merge, struct tv_error *err)
+{
+    struct tv_out query;
+    tv_out_init_memory(&query);
+    tv_fleet_ask_traces(&query, merge);
+    tv_out_char(&query, '\0');
+    folder->id_count = 0;
+    folder->readable.length = 0;
+    enum tv_status status = tv_sql_for_each_row(folder->store.sql, (const char *)query.buffer, 2,
+                                                fleet_take_id, folder, err);
+    tv_out_release(&query);
+    return status;
 }
 
 static enum tv_status fleet_put_merged(void *context, enum tv_fleet_table table, struct tv_out *out,
@@ -432,23 +452,13 @@ static unsigned fleet_find_missing(const char *to, const struct tv_fleet_merge *
 static enum tv_status fleet_write_merged(struct fleet_folder *folder, struct tv_fleet_merge *merge,
                                          struct tv_error *err)
 {
-    struct tv_out query, ids;
-    tv_out_init_memory(&query);
-    tv_out_init_memory(&ids);
-    tv_fleet_ask_traces(&query, merge);
-    tv_out_char(&query, '\0');
-    folder->id_count = 0;
-    enum tv_status status = tv_sql_for_each_row(folder->store.sql, (const char *)query.buffer, 1,
-                                                fleet_take_id, folder, err);
+    enum tv_status status = fleet_list_traces(folder, merge, err);
     merge->number = tv_fleet_number_of(folder->ids, folder->id_count);
-    tv_fleet_write_ids(folder->ids, folder->id_count, &ids);
     struct fleet_joining joining = {folder, *merge};
-    struct tv_fleet_contents contents = {merge->number, &ids, fleet_put_merged, &joining,
-                                         fleet_find_missing(folder->to, merge)};
+    struct tv_fleet_contents contents = {merge->number, &folder->readable, fleet_put_merged,
+                                         &joining, fleet_find_missing(folder->to, merge)};
     if (status == TV_OK && folder->id_count > 0)
         status = tv_fleet_write_files(folder->to, &contents, err);
-    tv_out_release(&query);
-    tv_out_release(&ids);
     return status;
 }
 
@@ -573,14 +583,7 @@ static enum tv_status fleet_list_unrolled(struct fleet_folder *folder, uint64_t 
                                           struct tv_map *rolled, struct tv_error *err)
 {
     struct tv_fleet_merge merge = {.batches = &batch, .count = 1};
-    struct tv_out query;
-    tv_out_init_memory(&query);
-    tv_fleet_ask_traces(&query, &merge);
-    tv_out_char(&query, '\0');
-    folder->id_count = 0;
-    enum tv_status status = tv_sql_for_each_row(folder->store.sql, (const char *)query.buffer, 1,
-                                                fleet_take_id, folder, err);
-    tv_out_release(&query);
+    enum tv_status status = fleet_list_traces(folder, &merge, err);
     /* Move the ids that another rollup has to the end. */
     size_t kept = 0;
     for (size_t i = 0; i < folder->id_count; i++) {

@@ -216,7 +216,7 @@ enum tv_status tv_fleet_sender_start(struct tv_fleet_sender *sender,
     struct tv_fleet_server server;
     struct server_known taken = {.known = known};
     struct tv_fleet_request request = {.query = "SELECT DISTINCT trace FROM " TV_FLEET_SERVER_PREFIX
-                                                "trace FORMAT RowBinary",
+                                                "trace WHERE error = '' FORMAT RowBinary",
                                        .take = server_take_known,
                                        .context = &taken};
     bool has_expired = false;
