@@ -19,9 +19,8 @@
  */
 #include "parquet/parquet.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <assert.h>
+#include <zstd.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
@@ -344,49 +343,37 @@ void tv_parquet_put_texts(struct tv_parquet *parquet, size_t column, const struc
 
 /* ---- Pages ---- */
 
-/* Receive compressed bytes from libarchive, which calls this function with
- * them. */
-static la_ssize_t parquet_take_packed(struct archive *archive, void *context, const void *bytes,
-                                      size_t length)
+/* Compress bytes, and with ZSTD_e_end everything that zstd has kept back. */
+static enum tv_status parquet_pack(ZSTD_CCtx *zstd, struct tv_bytes bytes, ZSTD_EndDirective end,
+                                   struct tv_out *packed, struct tv_error *err)
 {
-    (void)archive;
-    tv_out_bytes(context, (struct tv_bytes){bytes, length});
-    return (la_ssize_t)length;
+    ZSTD_inBuffer in = {bytes.data, bytes.length, 0};
+    size_t left;
+    do {
+        ZSTD_outBuffer out = {tv_out_room(packed, TV_OUT_ROOM), TV_OUT_ROOM, 0};
+        left = ZSTD_compressStream2(zstd, &out, &in, end);
+        if (ZSTD_isError(left))
+            return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "Parquet: zstd: %s",
+                           ZSTD_getErrorName(left));
+        packed->length += out.pos;
+    } while (in.pos < in.size || (end == ZSTD_e_end && left > 0));
+    return TV_OK;
 }
 
-static bool parquet_pack(struct archive *archive, struct tv_bytes bytes)
+/* Compress a page, its levels and its values, into one zstd frame.  A context is used for many
+ * pages: making its tables takes longer than compressing a short one. */
+static enum tv_status parquet_compress(ZSTD_CCtx *zstd, struct tv_bytes levels,
+                                       struct tv_bytes values, struct tv_out *packed,
+                                       struct tv_error *err)
 {
-    return bytes.length == 0 ||
-           archive_write_data(archive, bytes.data, bytes.length) == (la_ssize_t)bytes.length;
-}
-
-/* Compress a page, its levels and its values, into one zstd frame.  libarchive does it as the only
- * member of a raw archive. */
-static enum tv_status parquet_compress(struct tv_bytes levels, struct tv_bytes values,
-                                       struct tv_out *packed, struct tv_error *err)
-{
-    struct archive *archive = archive_write_new();
-    struct archive_entry *entry = archive ? archive_entry_new() : NULL;
     packed->length = 0;
-    bool done = entry && archive_write_set_format_raw(archive) == ARCHIVE_OK &&
-                archive_write_add_filter_zstd(archive) == ARCHIVE_OK &&
-                archive_write_set_bytes_per_block(archive, 0) == ARCHIVE_OK &&
-                archive_write_set_bytes_in_last_block(archive, 1) == ARCHIVE_OK &&
-                archive_write_open(archive, packed, NULL, parquet_take_packed, NULL) == ARCHIVE_OK;
-    if (done) {
-        archive_entry_set_filetype(entry, AE_IFREG);
-        done = archive_write_header(archive, entry) == ARCHIVE_OK &&
-               parquet_pack(archive, levels) && parquet_pack(archive, values) &&
-               archive_write_close(archive) == ARCHIVE_OK;
-    }
-    enum tv_status status = TV_OK;
-    if (!done)
-        status = tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "Parquet: zstd: %s",
-                         archive && archive_error_string(archive) ? archive_error_string(archive)
-                                                                  : "out of memory");
-    archive_entry_free(entry);
-    archive_write_free(archive);
-    return status;
+    if (!zstd)
+        tv_memory_exhausted();
+    ZSTD_CCtx_reset(zstd, ZSTD_reset_session_only);
+    ZSTD_CCtx_setPledgedSrcSize(zstd, levels.length + values.length);
+    enum tv_status status =
+        levels.length == 0 ? TV_OK : parquet_pack(zstd, levels, ZSTD_e_continue, packed, err);
+    return status == TV_OK ? parquet_pack(zstd, values, ZSTD_e_end, packed, err) : status;
 }
 
 static void parquet_write(struct tv_parquet *parquet, const struct tv_out *bytes)
@@ -449,27 +436,28 @@ static struct tv_bytes parquet_coded(const struct parquet_column *column)
 
 /* Choose differences if they are smaller: a sample from the middle tells.  *bytes are about those
  * of the whole page. */
-static enum tv_status parquet_try_delta(struct parquet_column *column, size_t *bytes)
+static enum tv_status parquet_try_delta(ZSTD_CCtx *zstd, struct parquet_column *column,
+                                        size_t *bytes)
 {
     const struct tv_bytes none = {NULL, 0};
     const struct tv_bytes sample = {column->values.buffer + column->values.length / 2 / 8 * 8,
                                     SAMPLE};
     size_t plain;
     struct tv_out *packed = &column->packed;
-    enum tv_status status = parquet_compress(none, sample, packed, &column->error);
+    enum tv_status status = parquet_compress(zstd, none, sample, packed, &column->error);
     plain = packed->length;
     column->differences.length = 0;
     tv_parquet_put_delta(&column->differences, sample, parquet_types[column->column->type].size);
     if (status == TV_OK)
-        status =
-            parquet_compress(none, parquet_bytes(&column->differences), packed, &column->error);
+        status = parquet_compress(zstd, none, parquet_bytes(&column->differences), packed,
+                                  &column->error);
     column->encoding = packed->length < plain ? DELTA : PLAIN;
     *bytes = column->values.length / SAMPLE * (column->encoding == DELTA ? packed->length : plain);
     return status;
 }
 
 /* Choose how the values of a column are written; keys may have a dictionary. */
-static enum tv_status parquet_choose(struct parquet_column *column)
+static enum tv_status parquet_choose(ZSTD_CCtx *zstd, struct parquet_column *column)
 {
     enum tv_parquet_type type = column->column->type;
     size_t bytes;
@@ -477,7 +465,7 @@ static enum tv_status parquet_choose(struct parquet_column *column)
     if ((type != TV_PARQUET_UINT32 && type != TV_PARQUET_INT64 && type != TV_PARQUET_UINT64) ||
         column->values.length < 2 * SAMPLE)
         return TV_OK;
-    enum tv_status status = parquet_try_delta(column, &bytes);
+    enum tv_status status = parquet_try_delta(zstd, column, &bytes);
     if (status == TV_OK && type == TV_PARQUET_UINT64) {
         if (tv_parquet_make_dictionary(&column->dictionary, parquet_bytes(&column->values),
                                        bytes / 8 * 7))
@@ -494,19 +482,19 @@ static enum tv_status parquet_choose(struct parquet_column *column)
 }
 
 /* Make the pages of a column. */
-static void parquet_make_pages(struct parquet_column *column)
+static void parquet_make_pages(ZSTD_CCtx *zstd, struct parquet_column *column)
 {
     const struct tv_bytes none = {NULL, 0};
-    enum tv_status status = parquet_choose(column);
+    enum tv_status status = parquet_choose(zstd, column);
     column->levels.length = 0;
     if (column->column->list)
         parquet_take_levels(&column->repetition, &column->levels);
     parquet_take_levels(&column->definition, &column->levels);
     if (status == TV_OK && column->encoding == RLE_DICTIONARY)
-        status = parquet_compress(none, parquet_bytes(&column->dictionary.numbers),
+        status = parquet_compress(zstd, none, parquet_bytes(&column->dictionary.numbers),
                                   &column->packed_numbers, &column->error);
     if (status == TV_OK)
-        status = parquet_compress(parquet_bytes(&column->levels), parquet_coded(column),
+        status = parquet_compress(zstd, parquet_bytes(&column->levels), parquet_coded(column),
                                   &column->packed, &column->error);
     column->error.status = status;
 }
@@ -515,8 +503,10 @@ static void parquet_make_pages(struct parquet_column *column)
 static void parquet_make_some_pages(void *context, unsigned index)
 {
     struct tv_parquet *parquet = context;
+    ZSTD_CCtx *zstd = ZSTD_createCCtx();
     for (size_t i = index; i < parquet->count; i += parquet->workers)
-        parquet_make_pages(&parquet->columns[i]);
+        parquet_make_pages(zstd, &parquet->columns[i]);
+    ZSTD_freeCCtx(zstd);
 }
 
 /* Write the pages of a column, and clear the column. */
