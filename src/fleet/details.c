@@ -234,44 +234,19 @@ static void fleet_add_samples(struct tv_fleet_batch *batch, const struct fleet_n
 
 /* ---- Findings and display frames ---- */
 
-enum { FINDING_COUNT, FINDING_TOTAL };
-
-/* Add a row for each rule that found something. */
-static void fleet_add_findings(struct tv_fleet_batch *batch, uint64_t number,
-                               const struct tv_trace *trace, const struct tv_call_tree *tree)
-{
-    struct tv_call_tree *calls = NULL;
-    if (tree->figures.sampled) /* rules look at calls */
-        calls = tv_call_tree_of_trace(trace, &TV_SELECT_ALL, 1);
-    struct tv_findings *findings = tv_findings_of(trace, calls ? calls : tree, &TV_SELECT_ALL);
-    for (size_t i = 0; i < TV_RULES; i++) {
-        const struct tv_finding *one = &findings->of[i];
-        if (!one->found)
-            continue;
-        struct fleet_detail *row = fleet_add_detail(batch, TV_FLEET_FINDING, number);
-        row->texts[0] = tv_interner_add(batch->strings, tv_bytes_of(tv_rules[i].name));
-        row->texts[1] =
-            tv_interner_add(batch->strings, tv_bytes_of(tv_severity_name(tv_rules[i].severity)));
-        row->numbers[FINDING_COUNT] = (int64_t)one->count;
-        row->numbers[FINDING_TOTAL] = one->total;
-    }
-    tv_findings_free(findings);
-    tv_call_tree_free(calls);
-}
-
 enum { FRAMES, FRAMES_LATE, FRAMES_LONGEST, FRAMES_LATE_BY };
 
 /* Count the display frames of each process. */
 static void fleet_add_frames(struct tv_fleet_batch *batch, uint64_t number,
-                             const struct tv_trace *trace)
+                             const struct tv_trace_info *info,
+                             const struct tv_display_frames *frames)
 {
-    struct tv_display_frames *frames = tv_display_frames_of(trace, &TV_SELECT_ALL, NULL);
     struct fleet_details *details = tv_fleet_details(batch, TV_FLEET_FRAME);
     struct tv_map index;
     tv_map_init(&index);
     for (uint32_t i = 0; i < frames->count; i++) {
         const struct tv_display_frame *one = &frames->list[i];
-        uint32_t process = fleet_process_name(batch, trace->head, one->process);
+        uint32_t process = fleet_process_name(batch, info, one->process);
         uint32_t place = tv_map_add(&index, process, (uint32_t)details->count);
         if (place == details->count) {
             struct fleet_detail *made = fleet_add_detail(batch, TV_FLEET_FRAME, number);
@@ -289,7 +264,33 @@ static void fleet_add_frames(struct tv_fleet_batch *batch, uint64_t number,
         }
     }
     tv_map_release(&index);
-    tv_display_frames_free(frames);
+}
+
+enum { FINDING_COUNT, FINDING_TOTAL };
+
+/* Add a row for each rule that found something, and those of display frames, which the rules need.
+ */
+static void fleet_add_findings(struct tv_fleet_batch *batch, uint64_t number,
+                               const struct tv_trace *trace, const struct tv_call_tree *tree)
+{
+    struct tv_call_tree *calls = NULL;
+    if (tree->figures.sampled) /* rules look at calls */
+        calls = tv_call_tree_of_trace(trace, &TV_SELECT_ALL, 1);
+    struct tv_findings *findings = tv_findings_of(trace, calls ? calls : tree, &TV_SELECT_ALL);
+    fleet_add_frames(batch, number, trace->head, findings->frames);
+    for (size_t i = 0; i < TV_RULES; i++) {
+        const struct tv_finding *one = &findings->of[i];
+        if (!one->found)
+            continue;
+        struct fleet_detail *row = fleet_add_detail(batch, TV_FLEET_FINDING, number);
+        row->texts[0] = tv_interner_add(batch->strings, tv_bytes_of(tv_rules[i].name));
+        row->texts[1] =
+            tv_interner_add(batch->strings, tv_bytes_of(tv_severity_name(tv_rules[i].severity)));
+        row->numbers[FINDING_COUNT] = (int64_t)one->count;
+        row->numbers[FINDING_TOTAL] = one->total;
+    }
+    tv_findings_free(findings);
+    tv_call_tree_free(calls);
 }
 
 /* ---- Slices ---- */
@@ -395,6 +396,5 @@ uint64_t tv_fleet_add_details(struct tv_fleet_batch *batch, const struct tv_flee
     fleet_add_threads(batch, numbers->trace, trace);
     fleet_add_samples(batch, numbers, trace);
     fleet_add_findings(batch, numbers->trace, trace, tree);
-    fleet_add_frames(batch, numbers->trace, trace);
     return fleet_add_slices(batch, origin, numbers, trace);
 }

@@ -708,6 +708,7 @@ struct tv_findings *tv_findings_of(const struct tv_trace *trace, const struct tv
     tv_listed_calls_init(&context.listed, trace);
     struct tv_display_frames *frames = tv_display_frames_of(trace, selection, &context.listed);
     context.frames = frames;
+    findings->frames = frames;
     struct tv_display_interval *intervals = NULL;
     if (context.listed.depth_count > 0)
         intervals = tv_display_intervals_of(trace->base ? trace->base : trace);
@@ -719,12 +720,13 @@ struct tv_findings *tv_findings_of(const struct tv_trace *trace, const struct tv
     tv_free(context.wanted);
     tv_free(context.main);
     tv_listed_calls_release(&context.listed);
-    tv_display_frames_free(frames);
     tv_free(intervals);
     return findings;
 }
 
 void tv_findings_free(struct tv_findings *findings)
 {
+    if (findings)
+        tv_display_frames_free(findings->frames);
     tv_free(findings);
 }
