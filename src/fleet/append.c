@@ -12,7 +12,7 @@
 struct append_job {
     struct tv_fleet_batch *to;
     const struct tv_fleet_batch *from;
-    uint32_t *strings; /* [strings of `from`] */
+    uint32_t *strings; /* [strings of `from`] number in `to`, and 1; 0: not appended yet */
 };
 
 /* Append `more` rows to an array that has *count; return the array. */
@@ -35,23 +35,24 @@ static void *append_rows(void *rows, size_t *count, size_t *room, struct tv_byte
                                                   (from)->name##_count * sizeof *(from)->name##s}, \
                                 sizeof *(from)->name##s)
 
-static void append_strings(struct append_job *job)
+/* Return the number of a string in the other batch, which gets only strings that it needs: it has
+ * most methods already. */
+static uint32_t append_string(const struct append_job *job, uint32_t string)
 {
-    uint32_t count = tv_interner_count(job->from->strings);
-    job->strings = tv_alloc(count, sizeof *job->strings);
-    for (uint32_t i = 0; i < count; i++)
-        job->strings[i] = tv_interner_add(job->to->strings, tv_interner_get(job->from->strings, i));
+    if (job->strings[string] == 0)
+        job->strings[string] =
+            tv_interner_add(job->to->strings, tv_interner_get(job->from->strings, string)) + 1;
+    return job->strings[string] - 1;
 }
 
 static void append_traces(const struct append_job *job)
 {
     struct tv_fleet_batch *to = job->to;
-    const uint32_t *strings = job->strings;
     size_t first = to->trace_count, labels = to->label_count;
     APPEND_ROWS(to, job->from, label);
     for (size_t i = labels; i < to->label_count; i++) {
-        to->labels[i].key = strings[to->labels[i].key];
-        to->labels[i].value = strings[to->labels[i].value];
+        to->labels[i].key = append_string(job, to->labels[i].key);
+        to->labels[i].value = append_string(job, to->labels[i].value);
     }
     APPEND_ROWS(to, job->from, trace);
     for (size_t i = first; i < to->trace_count; i++) {
@@ -60,9 +61,9 @@ static void append_traces(const struct append_job *job)
                                    &trace->value, &trace->recording, &trace->unit,
                                    &trace->boot,  &trace->error};
         for (size_t k = 0; k < TV_COUNT(texts); k++)
-            *texts[k] = strings[*texts[k]];
+            *texts[k] = append_string(job, *texts[k]);
         for (size_t k = 0; k < FLEET_DECLARED; k++)
-            trace->declared[k] = strings[trace->declared[k]];
+            trace->declared[k] = append_string(job, trace->declared[k]);
         trace->first_label += (uint32_t)labels;
         tv_map_set(&to->trace_index, trace->number, (uint32_t)i);
     }
@@ -90,7 +91,7 @@ static void append_names(const struct append_job *job)
         uint32_t *const texts[] = {&name.class_name, &name.name, &name.signature, &name.category,
                                    &name.file};
         for (size_t k = 0; k < TV_COUNT(texts); k++)
-            *texts[k] = job->strings[*texts[k]];
+            *texts[k] = append_string(job, *texts[k]);
         to->names =
             tv_array_reserve(to->names, &to->name_room, to->name_count + 1, sizeof *to->names);
         to->names[to->name_count++] = name;
@@ -110,7 +111,7 @@ static void append_details(const struct append_job *job, size_t table)
         struct fleet_detail *row = &to->rows[i];
         row->order += first;
         for (size_t k = 0; k < TV_COUNT(row->texts); k++)
-            row->texts[k] = job->strings[row->texts[k]];
+            row->texts[k] = append_string(job, row->texts[k]);
     }
 }
 
@@ -120,7 +121,7 @@ bool tv_fleet_batch_append(struct tv_fleet_batch *batch, const struct tv_fleet_b
     for (size_t i = 0; i < from->trace_count; i++)
         if (tv_fleet_batch_has(batch, from->traces[i].number))
             return false;
-    append_strings(&job);
+    job.strings = tv_alloc(tv_interner_count(from->strings), sizeof *job.strings);
     append_traces(&job);
     append_methods(&job);
     append_names(&job);

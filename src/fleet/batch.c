@@ -30,7 +30,7 @@
 #include <assert.h>
 #include <math.h>
 #include <nettle/sha2.h>
-#include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "analysis/calltree/derived_trees.h"
@@ -547,60 +547,57 @@ uint64_t tv_fleet_batch_add(struct tv_fleet_batch *batch, const struct tv_fleet_
 
 /* ---- Sorting ---- */
 
-static int fleet_compare_numbers(uint64_t a, uint64_t b)
+/* Rows of a table, and the offsets of the numbers by which they are sorted. */
+struct fleet_rows {
+    uint8_t *rows;
+    size_t count, size;
+    size_t first, second; /* second: of rows with one first */
+};
+
+/* Return the sorted rows in a new array; free the other one.  Only keys are moved around. */
+static void *fleet_sort(struct fleet_rows table)
 {
-    return (a > b) - (a < b);
+    struct tv_sort_key *keys = tv_alloc(table.count, sizeof *keys);
+    uint8_t *sorted = tv_alloc(table.count, table.size);
+    for (size_t i = 0; i < table.count; i++)
+        keys[i].index = i;
+    for (int pass = 0; pass < 2; pass++) { /* the sort is stable */
+        for (size_t i = 0; i < table.count; i++)
+            memcpy(&keys[i].key,
+                   table.rows + keys[i].index * table.size +
+                       (pass == 0 ? table.second : table.first),
+                   sizeof keys[i].key);
+        tv_sort_keys(keys, table.count);
+    }
+    for (size_t i = 0; i < table.count; i++)
+        memcpy(sorted + i * table.size, table.rows + keys[i].index * table.size, table.size);
+    tv_free(keys);
+    tv_free(table.rows);
+    return sorted;
 }
 
-static int fleet_compare_traces(const void *a, const void *b)
-{
-    return fleet_compare_numbers(((const struct fleet_trace *)a)->number,
-                                 ((const struct fleet_trace *)b)->number);
-}
-
-static int fleet_compare_names(const void *a, const void *b)
-{
-    return fleet_compare_numbers(((const struct fleet_name *)a)->method,
-                                 ((const struct fleet_name *)b)->method);
-}
-
-static int fleet_compare_methods(const void *a, const void *b)
-{
-    const struct fleet_method *one = a, *other = b;
-    int order = fleet_compare_numbers(one->method, other->method);
-    return order != 0 ? order : fleet_compare_numbers(one->trace, other->trace);
-}
-
-static int fleet_compare_paths(const void *a, const void *b)
-{
-    const struct fleet_path *one = a, *other = b;
-    int order = fleet_compare_numbers(one->path, other->path);
-    return order != 0 ? order : fleet_compare_numbers(one->trace, other->trace);
-}
-
-static int fleet_compare_details(const void *a, const void *b)
-{
-    const struct fleet_detail *one = a, *other = b;
-    int order = fleet_compare_numbers(one->trace, other->trace);
-    return order != 0 ? order : fleet_compare_numbers(one->order, other->order);
-}
-
-static void fleet_sort(void *rows, size_t count, size_t size,
-                       int (*compare)(const void *, const void *))
-{
-    if (count > 1)
-        qsort(rows, count, size, compare);
-}
+/* Sort the array NAMEs of a batch by two members. */
+#define SORT_ROWS(batch, name, first, second)                                                      \
+    do {                                                                                           \
+        (batch)->name##_room = (batch)->name##_count;                                              \
+        (batch)->name##s = fleet_sort((struct fleet_rows){                                         \
+            (uint8_t *)(batch)->name##s, (batch)->name##_count, sizeof *(batch)->name##s,          \
+            offsetof(struct fleet_##name, first), offsetof(struct fleet_##name, second)});         \
+    } while (0)
 
 uint64_t tv_fleet_batch_close(struct tv_fleet_batch *batch)
 {
-    fleet_sort(batch->traces, batch->trace_count, sizeof *batch->traces, fleet_compare_traces);
-    fleet_sort(batch->names, batch->name_count, sizeof *batch->names, fleet_compare_names);
-    fleet_sort(batch->methods, batch->method_count, sizeof *batch->methods, fleet_compare_methods);
-    fleet_sort(batch->paths, batch->path_count, sizeof *batch->paths, fleet_compare_paths);
-    for (size_t i = 0; i < TV_COUNT(batch->details); i++)
-        fleet_sort(batch->details[i].rows, batch->details[i].count, sizeof *batch->details[i].rows,
-                   fleet_compare_details);
+    SORT_ROWS(batch, trace, number, number);
+    SORT_ROWS(batch, name, method, method);
+    SORT_ROWS(batch, method, method, trace);
+    SORT_ROWS(batch, path, path, trace);
+    for (size_t i = 0; i < TV_COUNT(batch->details); i++) {
+        struct fleet_details *details = &batch->details[i];
+        details->room = details->count;
+        details->rows = fleet_sort((struct fleet_rows){
+            (uint8_t *)details->rows, details->count, sizeof *details->rows,
+            offsetof(struct fleet_detail, trace), offsetof(struct fleet_detail, order)});
+    }
     uint64_t *traces = tv_alloc(batch->trace_count, sizeof *traces);
     for (size_t i = 0; i < batch->trace_count; i++) {
         traces[i] = batch->traces[i].number;

@@ -56,7 +56,7 @@ struct fleet_path {
 /* A row of a detail table; fleet_put_detail (tables.c) maps the values to the table's columns. */
 struct fleet_detail {
     uint64_t trace, method;
-    size_t order; /* of the rows of one trace */
+    uint64_t order; /* of the rows of one trace */
     uint32_t texts[3];
     int64_t numbers[7]; /* FLEET_UNKNOWN: NULL */
 };
