@@ -34,7 +34,7 @@
 #define LONGEST_FOLDER (PATH_MAX - 64)
 
 /* The first ones in the order of enum tv_sql_format; then come those of `diff`. */
-#define FLEET_SQL_FORMATS "table|csv|json|jsonl|markdown|parquet"
+#define FLEET_SQL_FORMATS "table|csv|json|jsonl|markdown|parquet|chart"
 #define FLEET_FORMATS FLEET_SQL_FORMATS "|junit|sarif|github|gitlab|svg|rowbinary"
 
 #define FLEET_TABLES "trace|method|method_name|path|thread|sample|finding|frame|slice"

@@ -29,7 +29,7 @@
 #include "cli/output/output.h"
 
 /* The place of rowbinary among the choices of --format. */
-#define FLEET_ROWBINARY 11u
+#define FLEET_ROWBINARY 12u
 
 /* Names of the choices of --table, in their order. */
 static const enum tv_fleet_table fleet_tables[] = {

@@ -343,9 +343,9 @@ static struct tv_settings fleet_settings_of_diff(const struct tv_settings *setti
 {
     /* In the order of FLEET_FORMATS and TV_FLEET_FIGURES. */
     static const enum tv_compare_format formats[] = {
-        TV_COMPARE_TEXT,     TV_COMPARE_CSV,      TV_COMPARE_JSON,  TV_COMPARE_JSON,
-        TV_COMPARE_MARKDOWN, TV_COMPARE_MARKDOWN, TV_COMPARE_JUNIT, TV_COMPARE_SARIF,
-        TV_COMPARE_GITHUB,   TV_COMPARE_GITLAB,   TV_COMPARE_SVG};
+        TV_COMPARE_TEXT,     TV_COMPARE_CSV,      TV_COMPARE_JSON,     TV_COMPARE_JSON,
+        TV_COMPARE_MARKDOWN, TV_COMPARE_MARKDOWN, TV_COMPARE_MARKDOWN, TV_COMPARE_JUNIT,
+        TV_COMPARE_SARIF,    TV_COMPARE_GITHUB,   TV_COMPARE_GITLAB,   TV_COMPARE_SVG};
     static const struct {
         enum tv_run_figure figure;
         enum tv_clock_choice clock;
