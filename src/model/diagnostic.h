@@ -185,6 +185,9 @@ enum tv_severity tv_severity_find(const char *name);
       "files of a newer version than is known: the known parts were read")                         \
     X(PROFILE_BAD, "profile-bad", E,                                                               \
       "parts of V8 profiles that belong to no profile, node or time, left out")                    \
+    X(MEMBER_MISSING, "member-missing", E,                                                         \
+      "parts of a profile without a member that they need, such as stackTable or selfSize: what "  \
+      "it held is missing")                                                                        \
     X(BAD_REFERENCE, "bad-reference", W,                                                           \
       "references of a profile to something that it does not contain: shown as [unknown]")         \
     X(DUPLICATE_ID, "duplicate-id", W,                                                             \

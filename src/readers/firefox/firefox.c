@@ -104,6 +104,8 @@ static void firefox_read_thread(struct tv_firefox *file, struct tv_json_stream *
     struct tv_firefox_weights weights = tv_firefox_weights_of(file, members[THREAD_SAMPLES].offset);
     if (members[THREAD_SAMPLES].offset != TV_NO_OFFSET)
         tv_firefox_read_samples(file, &thread, members[THREAD_SAMPLES].offset, &weights);
+    else if (thread.stacks->has_stacks && !file->cut)
+        tv_profile_warn(&file->profile, TV_DIAGNOSTIC_MEMBER_MISSING, offset);
     if (members[THREAD_JS_ALLOCATIONS].offset != TV_NO_OFFSET)
         tv_firefox_read_samples(file, &thread, members[THREAD_JS_ALLOCATIONS].offset, &js);
     if (members[THREAD_NATIVE_ALLOCATIONS].offset != TV_NO_OFFSET)
@@ -117,6 +119,7 @@ static void firefox_read_thread(struct tv_firefox *file, struct tv_json_stream *
 
 static void firefox_warn_end(struct tv_firefox *file, const struct tv_json_stream *stream)
 {
+    file->cut = stream->bad;
     if (stream->bad)
         tv_profile_warn(&file->profile, TV_DIAGNOSTIC_TRUNCATED, tv_json_stream_offset(stream));
 }

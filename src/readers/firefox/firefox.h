@@ -33,11 +33,12 @@ struct tv_firefox_column {
     enum tv_firefox_column_kind kind;
     int64_t *rows;
     size_t count, capacity;
+    bool found; /* the table has the column */
 };
 
 #define TV_FIREFOX_COLUMN(name, kind)                                                              \
     {                                                                                              \
-        name, TV_FIREFOX_##kind, NULL, 0, 0                                                        \
+        name, TV_FIREFOX_##kind, NULL, 0, 0, false                                                 \
     }
 
 /* Strings, or stacks, in the model's numbers. */
@@ -73,6 +74,7 @@ struct tv_firefox {
     const char *cpu_unit;
     int64_t cpu_factor;
     size_t threads;
+    bool cut;       /* the end is missing */
     bool has_lists; /* of threads or counters, or its end is missing: something can be shown */
 };
 
@@ -99,6 +101,10 @@ void tv_firefox_column_add(struct tv_firefox_column *column, int64_t value);
 void tv_firefox_read_table(struct tv_firefox *file, uint64_t offset,
                            struct tv_firefox_column *columns, const struct tv_firefox_column *model,
                            size_t count);
+/* Note a table at an offset that has neither of two columns, each of which would do. */
+void tv_firefox_need_column(struct tv_firefox *file, uint64_t offset,
+                            const struct tv_firefox_column *one,
+                            const struct tv_firefox_column *other);
 void tv_firefox_release_table(struct tv_firefox_column *columns, size_t count);
 /* Find the time of a row: a time, or the sum of differences in *now. */
 bool tv_firefox_row_time(struct tv_firefox *file, const struct tv_firefox_column *time,

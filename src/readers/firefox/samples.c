@@ -39,6 +39,8 @@ void tv_firefox_read_samples(struct tv_firefox *file, const struct tv_firefox_th
     memcpy(model, sample_columns, sizeof model);
     model[SAMPLE_WEIGHT].kind = weights->kind;
     tv_firefox_read_table(file, offset, columns, model, SAMPLE_COLUMNS);
+    tv_firefox_need_column(file, offset, &columns[SAMPLE_STACK], &columns[SAMPLE_STACK]);
+    tv_firefox_need_column(file, offset, &columns[SAMPLE_TIME], &columns[SAMPLE_DELTA]);
     uint32_t type = tv_profile_value_type(profile, weights->type, weights->unit), cpu = TV_NONE;
     size_t count = columns[SAMPLE_TIME].count;
     int64_t now = file->start - file->base;

@@ -52,7 +52,7 @@ static const struct tv_firefox_column resource_columns[RESOURCE_COLUMNS] = {
     [RESOURCE_LIB] = TV_FIREFOX_COLUMN("lib", INTEGER),
 };
 
-static const struct tv_firefox_column source_column = {"filename", TV_FIREFOX_INTEGER, NULL, 0, 0};
+static const struct tv_firefox_column source_column = TV_FIREFOX_COLUMN("filename", INTEGER);
 
 /* The tables of one object while its stacks are built. */
 struct firefox_stack_tables {
@@ -250,6 +250,23 @@ static const char *const table_keys[TABLES] = {"stringArray", "stringTable", "st
                                                "frameTable",  "funcTable",   "resourceTable",
                                                "sources",     "libs"};
 
+/* Note columns and texts without which stacks have no callers, or frames no names. */
+static void firefox_check_stack_tables(struct tv_firefox *file,
+                                       const struct tv_json_member *members,
+                                       const struct firefox_stack_tables *tables)
+{
+    uint64_t stacks = members[TABLE_STACKS].offset, frames = members[TABLE_FRAMES].offset;
+    const struct tv_firefox_column *stack = tables->stack, *frame = tables->frame;
+    const struct tv_firefox_column *func = tables->func;
+    tv_firefox_need_column(file, stacks, &stack[STACK_FRAME], &stack[STACK_FRAME]);
+    tv_firefox_need_column(file, stacks, &stack[STACK_PREFIX], &stack[STACK_PREFIX_OFFSET]);
+    tv_firefox_need_column(file, frames, &frame[FRAME_FUNC], &frame[FRAME_LOCATION]);
+    if (frame[FRAME_FUNC].count > 0 && frame[FRAME_FUNC].found)
+        tv_firefox_need_column(file, frames, &func[FUNC_NAME], &func[FUNC_NAME]);
+    if (!tables->into->has_strings && tables->into->strings.count == 0 && !file->cut)
+        tv_profile_warn(&file->profile, TV_DIAGNOSTIC_MEMBER_MISSING, stacks);
+}
+
 /* Read the tables of frames and stacks and what they refer to. */
 static void firefox_read_stack_tables(struct tv_firefox *file, const struct tv_json_member *members,
                                       struct tv_firefox_stacks *stacks)
@@ -263,6 +280,7 @@ static void firefox_read_stack_tables(struct tv_firefox *file, const struct tv_j
                           FUNC_COLUMNS);
     tv_firefox_read_table(file, members[TABLE_RESOURCES].offset, tables.resource, resource_columns,
                           RESOURCE_COLUMNS);
+    firefox_check_stack_tables(file, members, &tables);
     firefox_build_stacks(file, &tables);
     tv_firefox_release_table(tables.stack, STACK_COLUMNS);
     tv_firefox_release_table(tables.frame, FRAME_COLUMNS);

@@ -175,14 +175,19 @@ void tv_firefox_read_table(struct tv_firefox *file, uint64_t offset,
     struct tv_json_stream stream, inside;
     struct tv_bytes key;
     for (size_t i = 0; i < count; i++)
-        columns[i].name = model[i].name, columns[i].kind = model[i].kind, columns[i].count = 0;
+        columns[i].name = model[i].name, columns[i].kind = model[i].kind, columns[i].count = 0,
+        columns[i].found = false;
     if (!tv_firefox_at(file, offset, &stream))
         return;
     (void)tv_json_find_members(&stream, members, TV_COUNT(members));
     if (tv_firefox_at(file, members[0].offset, &inside)) {
         firefox_read_schema(&inside, columns, count, places);
-        if (tv_firefox_at(file, members[1].offset, &inside))
-            firefox_read_rows(&inside, columns, count, places);
+        if (!tv_firefox_at(file, members[1].offset, &inside))
+            return;
+        firefox_read_rows(&inside, columns, count, places);
+        for (size_t i = 0; i < SCHEMA_MAX; i++)
+            if (places[i])
+                places[i]->found = true;
         return;
     }
     (void)tv_firefox_at(file, offset, &stream);
@@ -196,6 +201,7 @@ void tv_firefox_read_table(struct tv_firefox *file, uint64_t offset,
             continue;
         }
         column->count = 0;
+        column->found = true;
         while (tv_json_take_element(&stream))
             tv_firefox_column_add(column, firefox_take_cell(&stream, column->kind));
     }
@@ -205,6 +211,15 @@ void tv_firefox_release_table(struct tv_firefox_column *columns, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         tv_free(columns[i].rows);
+}
+
+/* Note a table at an offset that has neither of two columns, each of which would do. */
+void tv_firefox_need_column(struct tv_firefox *file, uint64_t offset,
+                            const struct tv_firefox_column *one,
+                            const struct tv_firefox_column *other)
+{
+    if (offset != TV_NO_OFFSET && !one->found && !other->found && !file->cut)
+        tv_profile_warn(&file->profile, TV_DIAGNOSTIC_MEMBER_MISSING, offset);
 }
 
 /* Return the time of a row: a time, or the sum of differences in *now. */

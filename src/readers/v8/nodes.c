@@ -49,6 +49,7 @@ enum tv_v8_state tv_v8_state_of(struct tv_bytes name)
 struct v8_call {
     uint32_t name, file;
     int64_t line, column; /* as in the file */
+    bool has_name, has_weight, has_children;
 };
 
 static uint32_t v8_nodes_take_string(struct tv_v8_nodes *nodes, struct tv_json_stream *stream)
@@ -68,6 +69,7 @@ static bool v8_key_is(struct tv_bytes key, const char *name)
 static bool v8_nodes_take_call_field(struct tv_v8_nodes *nodes, struct tv_json_stream *stream,
                                      struct tv_bytes key, struct v8_call *call)
 {
+    call->has_name |= v8_key_is(key, "functionName");
     if (v8_key_is(key, "functionName"))
         call->name = v8_nodes_take_string(nodes, stream);
     else if (v8_key_is(key, "url"))
@@ -115,6 +117,15 @@ static void v8_nodes_name(struct tv_v8_nodes *nodes, struct tv_v8_node *node,
     frame.column = frame.line > 0 ? v8_count_from_one(call->column, nodes->first_line) : 0;
     frame.kind = node->state == TV_V8_GC ? TV_FRAME_GC : TV_FRAME_UNKNOWN;
     node->frame = tv_trace_info_add_frame(info, &frame);
+}
+
+/* Note a node without a member that V8 always writes. */
+static void v8_nodes_check(struct tv_v8_nodes *nodes, const struct tv_json_stream *stream,
+                           uint64_t offset, const struct v8_call *call)
+{
+    bool whole = call->has_name && (!nodes->heap || (call->has_weight && call->has_children));
+    if (!whole && !stream->bad)
+        tv_profile_warn(nodes->profile, TV_DIAGNOSTIC_MEMBER_MISSING, offset);
 }
 
 static uint32_t v8_nodes_add(struct tv_v8_nodes *nodes, uint32_t parent, uint64_t offset)
@@ -175,7 +186,7 @@ static void v8_nodes_take_field(struct tv_v8_nodes *nodes, struct tv_json_stream
     else if (v8_key_is(key, "id") && tv_json_take_number(stream, 0, &number))
         v8_nodes_set_id(nodes, node, number);
     else if (v8_key_is(key, "hitCount") || v8_key_is(key, "selfSize"))
-        (void)tv_json_take_number(stream, 0, &nodes->rows[node].weight);
+        call->has_weight = tv_json_take_number(stream, 0, &nodes->rows[node].weight);
     else if (!v8_key_is(key, "id") && !v8_nodes_take_call_field(nodes, stream, key, call))
         tv_json_skip(stream);
 }
@@ -198,6 +209,7 @@ static uint64_t v8_nodes_take_node(struct tv_v8_nodes *nodes, struct tv_json_str
             v8_nodes_take_field(nodes, stream, key, node, &call);
     }
     v8_nodes_name(nodes, &nodes->rows[node], &call);
+    v8_nodes_check(nodes, stream, nodes->rows[node].offset, &call);
     return (uint64_t)parent;
 }
 
@@ -252,8 +264,7 @@ static void v8_levels_push(struct v8_levels *levels, uint32_t node, bool array)
 {
     levels->rows =
         tv_array_reserve(levels->rows, &levels->capacity, levels->count + 1, sizeof *levels->rows);
-    levels->rows[levels->count++] =
-        (struct v8_level){node, array, {TV_EMPTY_STRING, TV_EMPTY_STRING, -1, -1}};
+    levels->rows[levels->count++] = (struct v8_level){node, array, {.line = -1, .column = -1}};
 }
 
 /* Go into the next child, or leave the array. */
@@ -278,10 +289,12 @@ static void v8_nodes_take_member(struct tv_v8_nodes *nodes, struct tv_json_strea
     struct tv_bytes key;
     if (!tv_json_take_key(stream, &key)) {
         v8_nodes_name(nodes, &nodes->rows[level->node], &level->call);
+        v8_nodes_check(nodes, stream, nodes->rows[level->node].offset, &level->call);
         levels->count--;
     } else if (!v8_key_is(key, "children")) {
         v8_nodes_take_field(nodes, stream, key, level->node, &level->call);
     } else if (tv_json_open(stream, '[')) {
+        level->call.has_children = true;
         v8_levels_push(levels, level->node, true);
     }
 }

@@ -52,6 +52,7 @@ struct tv_v8_nodes {
     size_t link_count, link_capacity;
     struct tv_te_scratch scratch;
     int64_t first_line; /* 0: the file counts lines from 0; 1: from 1 */
+    bool heap;          /* of a heap profile: each node has selfSize and children */
 };
 
 void tv_v8_nodes_init(struct tv_v8_nodes *nodes, struct tv_profile_input *profile);

@@ -53,6 +53,7 @@ struct v8_file {
     struct tv_json_stream stream;
     struct tv_json_member members[V8_MEMBERS];
     struct tv_v8_nodes nodes;
+    bool cut;                     /* the end is missing */
     bool ordered;                 /* no time goes back: */
     struct v8_in_order in_order;  /* the samples are here */
     struct tv_v8_samples samples; /* else here */
@@ -115,6 +116,7 @@ static enum tv_status v8_file_begin(struct v8_file *file, struct tv_source *sour
     struct tv_json_stream stream = file->stream;
     (void)tv_json_find_members(&stream, file->members, V8_MEMBERS);
     v8_file_check_end(file, &stream);
+    file->cut = stream.bad;
     assert(file->profile.trace);
     tv_v8_nodes_init(&file->nodes, &file->profile);
     v8_file_name_thread(file, tv_bytes_of(tv_source_name(source)));
@@ -129,7 +131,8 @@ static void v8_file_end(struct v8_file *file, const struct tv_read_options *opti
     tv_profile_text_release(&file->text);
 }
 
-static void v8_file_take_nodes(struct v8_file *file)
+/* Read the nodes; a whole file without any is of another kind, or damaged. */
+static enum tv_status v8_file_take_nodes(struct v8_file *file, struct tv_error *err)
 {
     struct tv_json_stream stream;
     if (v8_file_at(file, V8_NODES, &stream)) {
@@ -138,6 +141,11 @@ static void v8_file_take_nodes(struct v8_file *file)
         tv_v8_nodes_take_tree(&file->nodes, &stream);
     }
     tv_v8_nodes_find_paths(&file->nodes);
+    if (!file->cut && file->nodes.count == 0)
+        return tv_fail(err, TV_ERR_SYNTAX, 0,
+                       "expected \"nodes\" or \"head\" with functions in a profile of V8, found "
+                       "none");
+    return TV_OK;
 }
 
 /* ---- CPU profiles ---- */
@@ -401,15 +409,15 @@ static enum tv_status v8_cpu_assemble(struct tv_source *source, struct tv_builde
     bool old = file.members[V8_NODES].offset == TV_NO_OFFSET;
     file.nodes.first_line = old;
     v8_cpu_take_times(&file, old ? 9 : 3);
-    v8_file_take_nodes(&file);
-    if (v8_file_at(&file, V8_SAMPLES, &stream)) {
+    status = v8_file_take_nodes(&file, err);
+    if (status == TV_OK && v8_file_at(&file, V8_SAMPLES, &stream)) {
         v8_cpu_read_samples(&file, &stream);
-    } else {
+    } else if (status == TV_OK) {
         v8_file_count(&file, TV_BYTES("hitCount"),
                       v8_file_deliver_weights(&file, TV_V8_SAMPLES, TV_BYTES("count")));
     }
     v8_file_end(&file, options);
-    return TV_OK;
+    return status;
 }
 
 static int v8_cpu_sniff(struct tv_bytes prefix, uint64_t size)
@@ -426,15 +434,25 @@ const struct tv_reader tv_reader_cpuprofile = {
 
 /* ---- Heap profiles ---- */
 
-/* Return how many allocations "samples" lists; the weights of the nodes contain them. */
-static uint64_t v8_heap_count_samples(const struct v8_file *file)
+/* Return how many allocations "samples" lists; the weights of the nodes contain them. One of a node
+ * that the tree lacks says that the tree is not whole. */
+static uint64_t v8_heap_count_samples(struct v8_file *file)
 {
-    struct tv_json_stream stream;
+    struct tv_json_member member = {"nodeId", 0};
+    struct tv_json_stream stream, inside;
     uint64_t count = 0;
+    int64_t id;
     if (!v8_file_at(file, V8_SAMPLES, &stream) || !tv_json_open(&stream, '['))
         return 0;
-    for (; tv_json_take_element(&stream); count++)
-        tv_json_skip(&stream);
+    for (; tv_json_take_element(&stream); count++) {
+        uint64_t offset = tv_json_stream_offset(&stream);
+        (void)tv_json_find_members(&stream, &member, 1);
+        if (member.offset == TV_NO_OFFSET)
+            continue;
+        inside = tv_json_stream_at(&file->stream, (size_t)member.offset);
+        if (tv_json_take_number(&inside, 0, &id) && !tv_v8_nodes_find(&file->nodes, (uint64_t)id))
+            tv_profile_warn(&file->profile, TV_DIAGNOSTIC_PROFILE_BAD, offset);
+    }
     return count;
 }
 
@@ -445,14 +463,15 @@ static enum tv_status v8_heap_assemble(struct tv_source *source, struct tv_build
     enum tv_status status = v8_file_begin(&file, source, builder, "V8 heap profile", err);
     if (status != TV_OK)
         return status;
-    v8_file_take_nodes(&file);
+    file.nodes.heap = true;
+    status = v8_file_take_nodes(&file, err);
     v8_file_count(&file, TV_BYTES("selfSize"),
                   v8_file_deliver_weights(&file, TV_BYTES("selfSize"), TV_BYTES("bytes")));
     tv_tables_count_events(&file.profile.trace->tables, file.profile.input,
                            tv_profile_string(&file.profile, TV_BYTES("samples")),
                            v8_heap_count_samples(&file));
     v8_file_end(&file, options);
-    return TV_OK;
+    return status;
 }
 
 static int v8_heap_sniff(struct tv_bytes prefix, uint64_t size)

@@ -200,6 +200,9 @@ static void files_without_their_list_are_refused(void **state)
         {&tv_reader_firefox, "{\"label\":\"\",\"profile\":{\"meta\":{},\"threads\":[]}}", TV_OK},
         {&tv_reader_firefox, "{\"label\":\"\",\"profile\":null}", TV_ERR_SYNTAX},
         {&tv_reader_firefox, "{\"label\":\"\",\"prgfile\":{\"threads\":[]}}", TV_ERR_SYNTAX},
+        {&tv_reader_heapprofile, "{\"head\":null,\"samples\":[]}", TV_ERR_SYNTAX},
+        {&tv_reader_heapprofile, "{\"head\":", TV_OK},
+        {&tv_reader_cpuprofile, "{\"nodes\":[],\"samples\":[]}", TV_ERR_SYNTAX},
         {&tv_reader_speedscope, "{\"shared\":{\"frames\":[]},\"profiles\":[]}", TV_OK},
         {&tv_reader_speedscope, "{\"shared\":{\"frames\":[", TV_OK},
         {&tv_reader_speedscope, "{\"shared\":{\"frames\":[]},\"profile\":[]}", TV_ERR_SYNTAX},
@@ -214,6 +217,64 @@ static void files_without_their_list_are_refused(void **state)
                          cases[i].status);
         tv_builder_free(builder);
         tv_source_free(source);
+    }
+}
+
+/* Read a text in which a word is replaced wherever it occurs by one of the same length. */
+static struct tv_trace *read_renamed(const struct tv_reader *reader, const char *text,
+                                     const char *word)
+{
+    char renamed[2048];
+    size_t length = strlen(word);
+    assert_true(strlen(text) < sizeof renamed);
+    memcpy(renamed, text, strlen(text) + 1);
+    for (char *at = renamed; (at = strstr(at, word)); at += length)
+        memset(at + 1, 'x', length - 2);
+    return read_json_profile(reader, tv_bytes_of(renamed));
+}
+
+/* Inner members that are missing leave stacks or figures empty: each place is counted, and so are
+ * allocations of nodes that no tree holds. */
+static void missing_members_are_counted(void **state)
+{
+    static const struct {
+        const struct tv_reader *reader;
+        const char *text, *key;
+        uint64_t missing, unknown;
+    } cases[] = {
+        {&tv_reader_cpuprofile, CPUPROFILE, "\"callFrame\"", 3, 0},
+        {&tv_reader_heapprofile, HEAPPROFILE, "\"callFrame\"", 2, 0},
+        {&tv_reader_heapprofile, HEAPPROFILE, "\"functionName\"", 2, 0},
+        {&tv_reader_heapprofile, HEAPPROFILE, "\"selfSize\"", 2, 0},
+        {&tv_reader_heapprofile, HEAPPROFILE, "\"children\"", 1, 1},
+        {&tv_reader_heapprofile, HEAPPROFILE, "\"id\"", 0, 1},
+        {&tv_reader_heapprofile, HEAPPROFILE, "\"ordinal\"", 0, 0},
+        {&tv_reader_firefox, GECKO, "\"schema\"", 5, 0},
+        {&tv_reader_firefox, GECKO, "\"data\"", 5, 0},
+        {&tv_reader_firefox, GECKO, "\"samples\"", 1, 0},
+        {&tv_reader_firefox, GECKO, "\"stack\"", 1, 0},
+        {&tv_reader_firefox, GECKO, "\"prefix\"", 1, 0},
+        {&tv_reader_firefox, GECKO, "\"location\"", 1, 0},
+        {&tv_reader_firefox, GECKO, "\"stringTable\"", 1, 0},
+        {&tv_reader_firefox, GECKO, "\"tid\"", 0, 0},
+        {&tv_reader_firefox, PROCESSED, "\"samples\"", 1, 0},
+        {&tv_reader_firefox, PROCESSED, "\"timeDeltas\"", 1, 0},
+        {&tv_reader_firefox, PROCESSED, "\"func\"", 1, 0},
+        {&tv_reader_firefox, PROCESSED, "\"funcTable\"", 1, 0},
+        {&tv_reader_firefox, PROCESSED, "\"prefixOffset\"", 1, 0},
+        {&tv_reader_firefox, PROCESSED, "\"stringArray\"", 1, 0},
+        {&tv_reader_firefox, PROCESSED, "\"line\"", 0, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < TV_COUNT(cases); i++) {
+        struct tv_trace *trace = read_renamed(cases[i].reader, cases[i].text, cases[i].key);
+        const struct tv_diagnostic *kinds = trace->head->diagnostics.kinds;
+        if (kinds[TV_DIAGNOSTIC_MEMBER_MISSING].count != cases[i].missing ||
+            kinds[TV_DIAGNOSTIC_PROFILE_BAD].count != cases[i].unknown)
+            fail_msg("%s: %d missing, %d unknown", cases[i].key,
+                     (int)kinds[TV_DIAGNOSTIC_MEMBER_MISSING].count,
+                     (int)kinds[TV_DIAGNOSTIC_PROFILE_BAD].count);
+        tv_trace_free(trace);
     }
 }
 
@@ -303,6 +364,7 @@ UNIT_TESTS(json_profiles, cmocka_unit_test(whole_files_are_read),
            cmocka_unit_test(order_of_samples_gives_the_same_rows),
            cmocka_unit_test(markers_of_a_recording_are_on_the_axis_of_its_samples),
            cmocka_unit_test(files_without_their_list_are_refused),
+           cmocka_unit_test(missing_members_are_counted),
            cmocka_unit_test(profiles_of_speedscope_without_rows_are_counted),
            cmocka_unit_test(numbers_are_exact_to_64_bits),
            cmocka_unit_test(lines_of_functions_are_in_range),
