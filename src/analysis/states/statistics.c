@@ -121,6 +121,13 @@ static void statistics_set_percentiles(struct tv_frame_statistics *frame, const 
     frame->p99 = tv_statistics_percentile(lengths, count, 99);
 }
 
+/* Return sum / count, rounded to the nearest as the profile shows its time per call. */
+static tv_ns statistics_average(int64_t sum, int64_t count)
+{
+    int64_t rest = sum % count, away = rest < 0 ? -rest : rest;
+    return sum / count + (away >= count - away ? (rest < 0 ? -1 : 1) : 0);
+}
+
 /* Compute the figures that need all times of a frame. */
 static void statistics_set_figures(struct tv_frame_statistics *frame, bool by_cpu,
                                    const tv_ns *lengths)
@@ -133,7 +140,7 @@ static void statistics_set_figures(struct tv_frame_statistics *frame, bool by_cp
         return;
     }
     statistics_set_percentiles(frame, lengths);
-    frame->average = sum / (int64_t)frame->measured;
+    frame->average = statistics_average(sum, (int64_t)frame->measured);
 }
 
 /* ---- Passes over the rows ---- */

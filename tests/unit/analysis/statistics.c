@@ -54,6 +54,9 @@ static void sums_and_percentiles_of_a_drawing(void **state)
     assert_int_equal(b.self, 3 * MS); /* C takes one */
     assert_int_equal(b.median, 1 * MS);
     assert_int_equal(b.max, 2 * MS);
+    /* 6,999,998 ns of three: rounded, as the time per call of a profile. */
+    a = statistics_of(f.trace, (struct tv_selection){2, 10 * MS, NULL, 0}, 'A');
+    assert_int_equal(a.average, 2333333);
     fixture_free(&f);
 }
 
