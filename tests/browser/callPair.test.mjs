@@ -53,6 +53,11 @@ test('a pinned call is shown beside the next selected call', async () => {
   assert.deepEqual(line('End to start'), ['50.000 µs']);
   assert.deepEqual(line('End to end'), ['250.000 µs']);
   assert.deepEqual(line('Both together'), ['350.000 µs']);
+  await page.getByRole('tab', { name: 'Selection' }).click();
+  const tables = page.locator('#pane-selection .pair-details table');
+  await tables.first().waitFor();
+  const lefts = await tables.evaluateAll((all) => all.map((e) => e.getBoundingClientRect().left));
+  assert.equal(new Set(lefts).size, 3, 'columns of the Selection tab');
   await details.getByRole('button', { name: 'Range of both' }).click();
   await until(async () => (await place(page)).range, '0-350000', 'the range of both');
   assert.deepEqual(troubles, []);
