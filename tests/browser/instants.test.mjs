@@ -74,6 +74,23 @@ test('a click selects a slice of length 0', async () => {
   assert.deepEqual(troubles, []);
 });
 
+test('a click on a collapsed thread selects a call that is shorter than a pixel', async () => {
+  const slice = (name, ts, dur) => ({ ph: 'X', name, pid: 1, tid: 1, ts, dur });
+  const all = [slice('long', 0, 1000), slice('tick', 5000, 1), slice('tock', 10000, 0)];
+  const { page, troubles } = await showFile('short.json', all, { hash: '#open=none' });
+  const canvas = await page.locator('.lanes canvas').boundingBox();
+  const label = await page.locator('.label').first().boundingBox();
+  for (const [share, call] of [
+    [0.50005, '0.1'],
+    [1, '0.2'],
+  ]) {
+    const x = canvas.x + ((share + 0.015) / 1.03) * canvas.width;
+    await page.mouse.click(x, label.y + label.height - 7);
+    await until(async () => (await place(page)).call, call, 'the call at that pixel');
+  }
+  assert.deepEqual(troubles, []);
+});
+
 test('many counters are one line that opens', async () => {
   const events = [{ ph: 'X', name: 'work', pid: 1, tid: 1, ts: 0, dur: 100 }];
   for (let i = 0; i < 40; i++)

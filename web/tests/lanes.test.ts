@@ -3,7 +3,7 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Tile, TileLane } from '../src/model/engine';
+import type { CallDetails, Tile, TileLane } from '../src/model/engine';
 import { hitLane, resolveDensity } from '../src/model/hit';
 import {
   boxAt,
@@ -199,6 +199,28 @@ test('the call for a density pixel is the longest of its method that starts ther
     ]),
   ]);
   assert.deepEqual(await found, { row: 4, index: 3 });
+});
+
+test('a collapsed track resolves its density, too: a call of any row that starts in the pixel', async () => {
+  const hit = { frame: 9, call: null, start: 1048576, length: 1024, flags: 0 };
+  const lane = { kind: 'i', row: 7 } as const;
+  const starting = async (start: number): Promise<unknown> => {
+    const questions: TileQuestion[] = [];
+    const engine = tileEngine(questions);
+    const asked: unknown[] = [];
+    engine.step = (frame, time, direction, tracks) => {
+      asked.push(frame, time, direction, tracks);
+      return Promise.resolve({ row: 12, index: 5 });
+    };
+    engine.slice = () => Promise.resolve({ start_ns: start } as CallDetails);
+    const found = resolveDensity(engine, { track: 7, lane }, 10, hit);
+    questions[0]?.answer([]);
+    const call = await found;
+    assert.deepEqual(asked, [9, 1048575, 1, [7]]);
+    return call;
+  };
+  assert.deepEqual(await starting(1049599), { row: 12, index: 5 });
+  assert.equal(await starting(1049600), null, 'of a later pixel');
 });
 
 test('tracks are below each other, expanded ones with a row for each level', () => {

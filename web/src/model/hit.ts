@@ -95,5 +95,8 @@ export async function resolveDensity(
   }
   if (best) return best;
   const shortest = await engine.step(hit.frame, hit.start - 1, 1, [track]);
-  return shortest?.row === lane.row ? shortest : null;
+  if (!shortest || lane.kind === 'r') return shortest?.row === lane.row ? shortest : null;
+  // A lane of innermost calls has those of every row.
+  const { start_ns: start } = await engine.slice(shortest);
+  return start < hit.start + hit.length ? shortest : null;
 }

@@ -260,7 +260,7 @@ export class TimelineGestures {
     }
     if (found.hit.call) return viewer.selectCall(found.hit.call, found.hit.frame);
     viewer.selectFrame(found.hit.frame);
-    if (!found.lane || found.lane.depth < 0) return;
+    if (!found.lane) return;
     try {
       const call = await resolveDensity(
         viewer.engine,
