@@ -4,7 +4,7 @@
 // machine.
 //
 //     TRACEVIEW=... npm --prefix tests/browser run --silent frames -- FILE
-//         [--seconds N] [--size 1600x1000] [--profile OUT.cpuprofile] [--only scroll] [--json]
+//         [--seconds N] [--size 1600x1000] [--profile OUT.cpuprofile] [--only scroll,pan] [--json]
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,6 +50,7 @@ function measure({ kind, length }) {
   // There and back, twice, so that many places and zooms are seen.
   const there = (share) => Math.floor(share * 4) % 2 === 0;
   const steps = {
+    nothing: () => undefined,
     'pan, wheel': (share) => turn({ shiftKey: true, deltaY: there(share) ? 40 : -40 }),
     'zoom, wheel': (share) => turn({ ctrlKey: true, deltaY: there(share) ? -100 : 100 }),
     // As often as keyboards repeat.
@@ -86,6 +87,13 @@ function quantile(list, share) {
   const sorted = [...list].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
 }
+
+/**
+ * The share of frames that took one period of the display, and not two. Pages tell times in steps of
+ * 0.1 ms, with noise: a period of 16.67 ms is told as anything from 16.5 to 16.8.
+ */
+const PERIOD_MS = 1000 / 60;
+const inTime = (between) => between.filter((ms) => ms < 1.5 * PERIOD_MS).length / between.length;
 
 const figures = (list) =>
   [0.5, 0.95, 1].map((share) => quantile(list, share).toFixed(1).padStart(6)).join(' ');
@@ -124,8 +132,9 @@ const say = (text) => {
   if (!values.json) console.log(text);
 };
 say(`load ${loadavg()[0].toFixed(1)}, ${width} x ${height}; ms: median, 95 %, most`);
-say('gesture       frames   between frames         processor time');
+say('gesture       frames   between frames        in time   processor time');
 const KINDS = [
+  'nothing',
   'pan, wheel',
   'zoom, wheel',
   'pan, keys',
@@ -134,7 +143,8 @@ const KINDS = [
   'scroll, table',
 ];
 const rows = [];
-for (const kind of KINDS.filter((each) => each.startsWith(values.only))) {
+const only = values.only.split(',');
+for (const kind of KINDS.filter((each) => only.some((begin) => each.startsWith(begin)))) {
   await zoom(kind.startsWith('pan') ? 6 : 0);
   const trace = join(folder, 'trace.json');
   await browser.startTracing(page, { path: trace, categories: ['cc', '-*'] });
@@ -142,9 +152,11 @@ for (const kind of KINDS.filter((each) => each.startsWith(values.only))) {
   await browser.stopTracing();
   const frames = String(between.length).padStart(6);
   const costs = frameCosts(trace);
-  say(`${kind.padEnd(13)} ${frames}   ${figures(between)}   ${figures(costs)}`);
+  const share = `${(100 * inTime(between)).toFixed(1)} %`.padStart(7);
+  say(`${kind.padEnd(13)} ${frames}   ${figures(between)}  ${share}   ${figures(costs)}`);
   const shares = (list) => [0.5, 0.95, 1].map((share) => quantile(list, share));
-  rows.push({ kind, between: shares(between), costs: shares(costs), load: loadavg()[0] });
+  const more = { in_time: inTime(between), load: loadavg()[0] };
+  rows.push({ kind, between: shares(between), costs: shares(costs), ...more });
 }
 if (values.json) console.log(JSON.stringify(rows));
 say(`load ${loadavg()[0].toFixed(1)}`);
