@@ -519,7 +519,7 @@ static void comparison_list_rows(struct tv_comparison *comparison,
     unsigned jobs = options->jobs < MAX_ROW_PARTS ? options->jobs : MAX_ROW_PARTS;
     if (jobs == 0 || rows < MIN_PARTED_ROWS)
         jobs = 1;
-    comparison->rows = tv_alloc(rows, sizeof *comparison->rows);
+    comparison->rows = tv_pages_alloc(tv_size_mul(rows, sizeof *comparison->rows));
     for (unsigned i = 0; i < jobs; i++)
         parts[i] = (struct row_part){
             .comparison = comparison,
@@ -537,45 +537,72 @@ static void comparison_list_rows(struct tv_comparison *comparison,
     }
 }
 
-/* A row to be sorted by its caller and its own name. */
+/* A row to be sorted among the callees of its caller. */
 struct named_row {
     const struct tv_run_table *table;
-    uint32_t row, parent;
+    uint32_t row;
 };
 
 static int comparison_compare_named(const void *left, const void *right)
 {
     const struct named_row *a = left, *b = right;
-    if (a->parent != b->parent)
-        return a->parent > b->parent ? 1 : -1;
     int order = tv_run_row_compare(a->table, a->row, b->row);
     return order ? order : (a->row > b->row) - (a->row < b->row);
 }
 
-/* Return place[row], the row's number in the order of names, so that the order in which runs were
- * read does not show.  A path follows its caller, which is the order of a tree that is walked depth
+/* Sort rows of one caller by their own names; `room` has room for all of them. */
+static void comparison_sort_callees(const struct tv_run_table *table, uint32_t *rows,
+                                    uint32_t count, struct named_row *room)
+{
+    for (uint32_t i = 0; i < count; i++)
+        room[i] = (struct named_row){table, rows[i]};
+    qsort(room, count, sizeof *room, comparison_compare_named);
+    for (uint32_t i = 0; i < count; i++)
+        rows[i] = room[i].row;
+}
+
+/* Return the table's rows by caller, and the rows of one caller by their own names: those of caller
+ * `parent` end at end[parent], and begin where those of the one before end. */
+static uint32_t *comparison_group_rows(const struct tv_run_table *table, uint32_t *end)
+{
+    uint32_t count = table->row_count, most = 0;
+    uint32_t *rows = tv_alloc(count, sizeof *rows);
+    for (uint32_t i = 0; i < count; i++)
+        end[table->rows[i].parent]++;
+    for (uint32_t at = 0, sum = 0; at <= count; at++) { /* where its rows begin, at first */
+        uint32_t own = end[at];
+        most = own > most ? own : most;
+        end[at] = sum;
+        sum += own;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        rows[end[table->rows[i].parent]++] = i;
+    struct named_row *room = tv_alloc(most, sizeof *room);
+    for (uint32_t at = 0, from = 0; at <= count; from = end[at++])
+        if (end[at] - from > 1)
+            comparison_sort_callees(table, rows + from, end[at] - from, room);
+    tv_free(room);
+    return rows;
+}
+
+/* Return the table's rows in the order of their names, so that the order in which runs were read
+ * does not show.  A path follows its caller, which is the order of a tree that is walked depth
  * first: whole names of paths would take more memory than everything else. */
-static uint32_t *comparison_number_names(const struct tv_run_table *table)
+static uint32_t *comparison_order_names(const struct tv_run_table *table)
 {
     uint32_t count = table->row_count, number = 0, depth = 0;
-    struct named_row *rows = tv_alloc(count, sizeof *rows);
-    uint32_t *first = tv_alloc((size_t)count + 2, sizeof *first); /* [parent] children in `rows` */
-    uint32_t *place = tv_alloc(count, sizeof *place);
+    uint32_t *end = tv_alloc((size_t)count + 1, sizeof *end); /* [parent] in `rows` */
+    uint32_t *next = tv_alloc((size_t)count + 1, sizeof *next);
+    uint32_t *order = tv_alloc(count, sizeof *order);
     uint32_t *stack = tv_alloc((size_t)count + 1, sizeof *stack); /* parents; 0: none */
-    for (uint32_t i = 0; i < count; i++) {
-        rows[i] = (struct named_row){table, i, table->rows[i].parent};
-        first[rows[i].parent + 1]++;
-    }
-    for (uint32_t i = 0; i <= count; i++)
-        first[i + 1] += first[i];
+    uint32_t *rows = comparison_group_rows(table, end);
     if (count > 0)
-        qsort(rows, count, sizeof *rows, comparison_compare_named);
-    for (uint32_t at = 0; count > 0;) { /* first[parent] moves on to the next child */
-        if (first[at] < count && rows[first[at]].parent == at) {
+        memcpy(next + 1, end, count * sizeof *next);
+    for (uint32_t at = 0; count > 0;) {
+        if (next[at] < end[at]) {
             stack[depth++] = at;
-            uint32_t row = rows[first[at]++].row;
-            place[row] = number++;
-            at = row + 1;
+            order[number] = rows[next[at]++];
+            at = order[number++] + 1;
         } else if (depth > 0) {
             at = stack[--depth];
         } else {
@@ -583,29 +610,32 @@ static uint32_t *comparison_number_names(const struct tv_run_table *table)
         }
     }
     assert(number == count);
-    tv_free(stack);
-    tv_free(first);
     tv_free(rows);
-    return place;
+    tv_free(stack);
+    tv_free(next);
+    tv_free(end);
+    return order;
 }
 
-/* Put the rows into the order of their names. */
-static void comparison_sort_by_name(struct tv_comparison *comparison)
+/* Return the order of the compared rows, as index of each key: tested rows first, and both parts by
+ * name. */
+static struct tv_sort_key *comparison_order_rows(const struct tv_comparison *comparison)
 {
-    uint32_t rows = comparison->table->row_count, count = 0;
-    uint32_t *place = comparison_number_names(comparison->table);
-    uint32_t *at = tv_alloc(rows, sizeof *at); /* [place] number in comparison->rows + 1; 0: none */
-    struct tv_compared_row *sorted = tv_alloc(rows, sizeof *sorted);
+    uint32_t rows = comparison->table->row_count, tested = 0, others = comparison->tested;
+    uint32_t *order = comparison_order_names(comparison->table);
+    uint32_t *at = tv_alloc(rows, sizeof *at); /* [row] number in comparison->rows + 1; 0: none */
+    struct tv_sort_key *keys = tv_pages_alloc(tv_size_mul(comparison->count, sizeof *keys));
     for (uint32_t i = 0; i < comparison->count; i++)
-        at[place[comparison->rows[i].row]] = i + 1;
-    for (uint32_t i = 0; i < rows; i++)
-        if (at[i] > 0)
-            sorted[count++] = comparison->rows[at[i] - 1];
-    assert(count == comparison->count);
-    tv_free(comparison->rows);
-    comparison->rows = sorted;
+        at[comparison->rows[i].row] = i + 1;
+    for (uint32_t i = 0; i < rows; i++) {
+        uint32_t number = at[order[i]];
+        if (number > 0)
+            keys[comparison->rows[number - 1].tested ? tested++ : others++].index = number - 1;
+    }
+    assert(tested == comparison->tested && others == comparison->count);
     tv_free(at);
-    tv_free(place);
+    tv_free(order);
+    return keys;
 }
 
 /* The key by which rows are sorted, the smallest first. */
@@ -626,9 +656,18 @@ static double comparison_key_of_p(const struct tv_compared_row *row)
     return row->p;
 }
 
-static double comparison_key_of_tested(const struct tv_compared_row *row)
+/* Sort the order [from, end) of rows; rows of equal keys keep their order. */
+static void comparison_sort_order(const struct tv_comparison *comparison, struct tv_sort_key *keys,
+                                  uint32_t from, uint32_t end, comparison_key *key)
 {
-    return row->tested ? 0 : 1;
+    assert(from <= end && end <= comparison->count);
+    for (uint32_t i = from; i < end; i++) {
+        double number = key(&comparison->rows[keys[i].index]) + 0.0; /* -0 is 0 */
+        int64_t bits;
+        memcpy(&bits, &number, sizeof bits);
+        keys[i].key = tv_sort_signed(bits < 0 ? INT64_MIN - bits : bits);
+    }
+    tv_sort_keys(keys + from, end - from);
 }
 
 /* Put row keys[i].index into place i of each row, without a copy of all rows. */
@@ -648,55 +687,30 @@ static void comparison_permute_rows(struct tv_compared_row *rows, struct tv_sort
     }
 }
 
-/* Sort the rows [from, end) by two keys; rows of equal keys keep their order. */
-static void comparison_sort_rows(struct tv_comparison *comparison, uint32_t from, uint32_t end,
-                                 comparison_key *first, comparison_key *second)
+/* Test no more than TV_COMPARED_ROWS, the largest. */
+static void comparison_choose_tested(struct tv_comparison *comparison, struct tv_sort_key *keys)
 {
-    assert(from <= end && end <= comparison->count);
-    comparison_key *const order[] = {second, first}; /* the sort is stable */
-    size_t count = end - from;
-    if (count == 0)
-        return;
-    struct tv_compared_row *rows = comparison->rows + from;
-    struct tv_sort_key *keys = tv_alloc(count, sizeof *keys);
-    for (size_t i = 0; i < count; i++)
-        keys[i].index = i;
-    for (size_t k = 0; k < TV_COUNT(order); k++) {
-        for (size_t i = 0; i < count; i++) {
-            double number = order[k](&rows[keys[i].index]) + 0.0; /* -0 is 0 */
-            int64_t bits;
-            memcpy(&bits, &number, sizeof bits);
-            keys[i].key = tv_sort_signed(bits < 0 ? INT64_MIN - bits : bits);
-        }
-        tv_sort_keys(keys, count);
-    }
-    comparison_permute_rows(rows, keys, count);
-    tv_free(keys);
-}
-
-/* Put the tested rows first, the largest of them and of the others before smaller ones, and test no
- * more than TV_COMPARED_ROWS. */
-static void comparison_choose_tested(struct tv_comparison *comparison)
-{
-    comparison_sort_rows(comparison, 0, comparison->count, comparison_key_of_tested,
-                         comparison_key_of_share);
+    comparison_sort_order(comparison, keys, 0, comparison->tested, comparison_key_of_share);
     for (uint32_t i = TV_COMPARED_ROWS; i < comparison->tested; i++)
-        comparison->rows[i].tested = false;
+        comparison->rows[keys[i].index].tested = false;
     if (comparison->tested > TV_COMPARED_ROWS)
         comparison->tested = TV_COMPARED_ROWS;
 }
 
-/* Sort the tested rows by p and then by difference, the others, whose p is 1, by difference. */
-static void comparison_sort_results(struct tv_comparison *comparison)
+/* Sort the tested rows, which have the first keys, by p and then by difference, the others by
+ * difference; equal ones by share and then by name. */
+static void comparison_sort_results(struct tv_comparison *comparison, struct tv_sort_key *keys)
 {
-    comparison_sort_rows(comparison, 0, comparison->tested, comparison_key_of_p,
-                         comparison_key_of_difference);
-    comparison_sort_rows(comparison, comparison->tested, comparison->count, comparison_key_of_p,
-                         comparison_key_of_difference);
+    uint32_t tested = comparison->tested, count = comparison->count;
+    comparison_sort_order(comparison, keys, 0, tested, comparison_key_of_difference);
+    comparison_sort_order(comparison, keys, 0, tested, comparison_key_of_p);
+    comparison_sort_order(comparison, keys, tested, count, comparison_key_of_share);
+    comparison_sort_order(comparison, keys, tested, count, comparison_key_of_difference);
+    comparison_permute_rows(comparison->rows, keys, count);
 }
 
-/* Compute the changes and p of the tested rows, which come first. */
-static void comparison_test_rows(struct tv_comparison *comparison)
+/* Compute the changes and p of the tested rows, which have the first keys. */
+static void comparison_test_rows(struct tv_comparison *comparison, const struct tv_sort_key *keys)
 {
     const struct tv_run_table *table = comparison->table;
     uint32_t runs = table->run_count, tested = comparison->tested;
@@ -710,18 +724,20 @@ static void comparison_test_rows(struct tv_comparison *comparison)
         sessions[run] = table->runs[run].session;
     }
     for (uint32_t i = 0; i < tested; i++) {
-        comparison->rows[i].change = chosen[i] = i;
+        struct tv_compared_row *row = &comparison->rows[keys[i].index];
+        row->change = chosen[i] = i;
         for (uint32_t run = 0; run < runs; run++)
             logs[(size_t)i * runs + run] = tv_comparison_log(
-                comparison, tv_comparison_value(comparison, &table->rows[comparison->rows[i].row],
-                                                run, comparison->figure));
+                comparison,
+                tv_comparison_value(comparison, &table->rows[row->row], run, comparison->figure));
     }
     struct tv_run_matrix matrix = {tested, runs, logs, sides, sessions};
     tv_changes_init(&comparison->changes, &matrix);
     tv_changes_adjust(&comparison->changes, chosen, tested, TV_CHANGE_ANY, p);
     for (uint32_t i = 0; i < tested; i++) {
-        comparison->rows[i].p_raw = tv_change_p(&comparison->changes.of[i], TV_CHANGE_ANY);
-        comparison->rows[i].p = p[i];
+        struct tv_compared_row *row = &comparison->rows[keys[i].index];
+        row->p_raw = tv_change_p(&comparison->changes.of[i], TV_CHANGE_ANY);
+        row->p = p[i];
     }
     tv_free(p);
     tv_free(chosen);
@@ -792,18 +808,20 @@ enum tv_status tv_comparison_init(struct tv_comparison *comparison,
     comparison->promises = comparison_can_promise(comparison);
     comparison_test_total(comparison);
     comparison_list_rows(comparison, options);
-    comparison_sort_by_name(comparison);
-    comparison_choose_tested(comparison);
-    comparison_test_rows(comparison);
+    struct tv_sort_key *keys = comparison_order_rows(comparison);
+    comparison_choose_tested(comparison, keys);
+    comparison_test_rows(comparison, keys);
     comparison_scale_rows(comparison);
-    comparison_sort_results(comparison);
+    comparison_sort_results(comparison, keys);
+    tv_pages_free(keys, comparison->count * sizeof *keys);
     return TV_OK;
 }
 
 void tv_comparison_release(struct tv_comparison *comparison)
 {
     tv_changes_release(&comparison->changes);
-    tv_free(comparison->rows);
+    if (comparison->rows)
+        tv_pages_free(comparison->rows, comparison->table->row_count * sizeof *comparison->rows);
     tv_free(comparison->scales);
     comparison->rows = NULL;
     comparison->scales = NULL;

@@ -35,6 +35,7 @@ enum tv_compare_scale {
 /* A row that was compared: a row of the table and its figures.  Times are nanoseconds. */
 struct tv_compared_row {
     uint32_t row;     /* in the table */
+    uint32_t change;  /* index in the changes, if tested */
     double base, new; /* median of the figure over the runs of the side; 0 where it lacks */
     double share;     /* of the larger side's median total, by exclusive time */
     uint64_t base_calls, new_calls; /* medians */
@@ -43,7 +44,6 @@ struct tv_compared_row {
     bool tiny; /* recording its calls makes up half or more of its time: that cannot be compared */
     bool inlined;    /* a path that is gone, whose time its caller seems to have now */
     bool tested;     /* it has a change with p */
-    uint32_t change; /* index in the changes, if tested */
     double p_raw, p; /* of any change; p is adjusted for all tested rows */
 };
 
