@@ -31,6 +31,7 @@ void tv_run_table_release(struct tv_run_table *table)
     }
     tv_free(table->columns);
     tv_free(table->rows);
+    tv_free(table->row_of);
     tv_free(table->runs);
     tv_free(table->neighbours);
     tv_free(table->callees);
@@ -170,11 +171,10 @@ uint32_t tv_run_table_place_row(struct tv_run_table *table, const struct tv_run_
     return table->row_count++;
 }
 
-/* Make room for a row in a column, with zeros: also for all other rows, which most likely come. */
-static void *run_column_reserve(const struct tv_run_table *table, void *array, uint32_t *capacity,
-                                size_t size)
+/* Make room for so many rows in a column, with zeros, and for some that may follow. */
+static void *run_column_reserve(void *array, uint32_t *capacity, uint32_t rows, size_t size)
 {
-    size_t had = *capacity, wanted = (size_t)table->row_count + table->row_count / 8;
+    size_t had = *capacity, wanted = (size_t)rows + rows / 8;
     if (wanted < 2 * had)
         wanted = 2 * had;
     if (wanted < FIRST_ROWS)
@@ -195,9 +195,18 @@ struct tv_run_figures *tv_run_table_place_figures(struct tv_run_table *table, ui
     struct tv_run_column *column = &table->columns[run];
     assert(row < table->row_count && run < table->run_count);
     if (TV_UNLIKELY(row >= column->capacity))
-        column->figures =
-            run_column_reserve(table, column->figures, &column->capacity, sizeof *column->figures);
+        column->figures = run_column_reserve(column->figures, &column->capacity, table->row_count,
+                                             sizeof *column->figures);
     return &column->figures[row];
+}
+
+/* Make room in the last run for the rows that a tree is about to add: a column that grows while
+ * they come is copied, and memory costs as much as everything else that is done with a row. */
+static void run_table_expect_rows(struct tv_run_table *table, uint32_t rows)
+{
+    struct tv_run_column *column = &table->columns[table->run_count - 1];
+    column->figures =
+        run_column_reserve(column->figures, &column->capacity, rows, sizeof *column->figures);
 }
 
 /* Return the place of a row's figures in the last run. */
@@ -407,7 +416,8 @@ void tv_run_table_add_profile(struct tv_run_table *table, const struct tv_run *r
                                          method->excl_wall,
                                          method->incl_cpu,
                                          method->excl_cpu,
-                                         method->calls + method->recursive_calls,
+                                         (method->calls + method->recursive_calls) &
+                                             TV_MAX_RUN_CALLS,
                                          true};
         tv_run_figures_add(run_table_last_figures(table, tv_run_table_place_row(table, &key)),
                            &figures);
@@ -420,8 +430,8 @@ struct tv_run_lengths *tv_run_table_place_lengths(struct tv_run_table *table, ui
     struct tv_run_column *column = &table->columns[run];
     assert(row < table->row_count && run < table->run_count);
     if (row >= column->length_capacity)
-        column->lengths = run_column_reserve(table, column->lengths, &column->length_capacity,
-                                             sizeof *column->lengths);
+        column->lengths = run_column_reserve(column->lengths, &column->length_capacity,
+                                             table->row_count, sizeof *column->lengths);
     return &column->lengths[row];
 }
 
@@ -563,9 +573,12 @@ static void run_table_add_threads(struct tv_run_table *table, const struct tv_ca
         } else {
             row_of[node] = row_of[tree->parent[node]];
         }
-        struct tv_run_figures figures = {tree->self_wall[node],  tree->self_wall[node],
-                                         tree->self_cpu[node],   tree->self_cpu[node],
-                                         tree->cost[node].calls, true};
+        struct tv_run_figures figures = {tree->self_wall[node],
+                                         tree->self_wall[node],
+                                         tree->self_cpu[node],
+                                         tree->self_cpu[node],
+                                         tree->cost[node].calls & TV_MAX_RUN_CALLS,
+                                         true};
         tv_run_figures_add(run_table_last_figures(table, row_of[node]), &figures);
     }
     tv_free(rows.names);
@@ -575,17 +588,22 @@ static void run_table_add_threads(struct tv_run_table *table, const struct tv_ca
 /* Add the paths of a tree; direct recursion is folded unless the table is unfolded. */
 static void run_table_add_paths(struct tv_run_table *table, const struct tv_call_tree *tree)
 {
-    uint32_t *row_of = tv_alloc(tree->count, sizeof *row_of); /* + 1; 0: no row */
     struct tree_rows rows;
+    uint32_t *row_of = table->row_of = tv_array_reserve(table->row_of, &table->row_of_capacity,
+                                                        tree->count, sizeof *table->row_of);
     tree_rows_init(&rows, table, tree);
     for (uint32_t node = 1; node < tree->count; node++) {
         uint32_t parent = tree->parent[node];
+        row_of[node] = 0;
         if (tree->cost[node].calls == 0)
             continue;
         uint32_t row = parent == TV_ROOT_PATH ? 0 : row_of[parent];
-        struct tv_run_figures figures = {tree->cost[node].wall,  tree->self_wall[node],
-                                         tree->cost[node].cpu,   tree->self_cpu[node],
-                                         tree->cost[node].calls, true};
+        struct tv_run_figures figures = {tree->cost[node].wall,
+                                         tree->self_wall[node],
+                                         tree->cost[node].cpu,
+                                         tree->self_cpu[node],
+                                         tree->cost[node].calls & TV_MAX_RUN_CALLS,
+                                         true};
         if (row > 0 && !table->unfolded && tree->frame[parent] == tree->frame[node]) {
             /* direct recursion: its time is in the caller's already */
             figures.incl_wall = figures.incl_cpu = 0;
@@ -596,7 +614,6 @@ static void run_table_add_paths(struct tv_run_table *table, const struct tv_call
         tv_run_figures_add(run_table_last_figures(table, row_of[node] - 1), &figures);
     }
     tv_free(rows.names);
-    tv_free(row_of);
 }
 
 void tv_run_table_add_tree(struct tv_run_table *table, const struct tv_run *run,
@@ -604,6 +621,8 @@ void tv_run_table_add_tree(struct tv_run_table *table, const struct tv_run *run,
 {
     assert(table->by == TV_ROWS_BY_PATH || table->by == TV_ROWS_BY_THREAD);
     run_table_begin_run(table, run, tree->head, &tree->figures);
+    if (table->by == TV_ROWS_BY_PATH && tree->count > table->row_count)
+        run_table_expect_rows(table, tree->count);
     if (table->by == TV_ROWS_BY_PATH)
         run_table_add_paths(table, tree);
     else

@@ -7,7 +7,7 @@
  *                                    |
  *     match: rows that only one side has, and that are the same but for generated numbers, join
  *
- * A profile may be freed when it is added: the table copies the names and keeps 48 bytes for each
+ * A profile may be freed when it is added: the table copies the names and keeps 40 bytes for each
  * row and run.  A run's figures are one array: rows come in nearly the same order in every run, so
  * that both adding a run and comparing all runs go through memory in order.
  */
@@ -41,10 +41,13 @@ struct tv_run {
     uint32_t value, unit;
 };
 
+/* Maximum number of calls of a row in a run, far above what a file can have. */
+#define TV_MAX_RUN_CALLS (UINT64_MAX >> 1)
+
 struct tv_run_figures {
     int64_t incl_wall, excl_wall, incl_cpu, excl_cpu; /* nanoseconds, or the unit of the samples */
-    uint64_t calls;                                   /* all calls, or samples */
-    bool known; /* the run has the row: all other members may still be 0 */
+    uint64_t calls : 63;                              /* all calls, or samples */
+    uint64_t known : 1; /* the run has the row: all other members may still be 0 */
 };
 
 /* Percentiles of the lengths of a row's calls, with callees. */
@@ -136,6 +139,8 @@ struct tv_run_table {
     struct tv_run_row *rows;
     uint32_t row_count;
     size_t row_capacity;
+    uint32_t *row_of; /* [row_of_capacity] row of each node + 1 while a tree is added; 0: none */
+    size_t row_of_capacity;
     struct tv_map index;      /* hash of a key -> row */
     struct tv_bytes *renames; /* pairs OLD, NEW; not owned */
     size_t rename_count;

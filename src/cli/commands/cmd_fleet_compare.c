@@ -188,12 +188,13 @@ static enum tv_status fleet_take_method(void *context, const struct tv_sql_value
     size_t place = (size_t)fleet_integer(&values[1]);
     assert(place < comparing->path_count);
     struct tv_run_method method = fleet_name_method(comparing, &comparing->paths[place]);
-    method.figures = (struct tv_run_figures){.incl_wall = fleet_integer(&values[2]),
-                                             .excl_wall = fleet_integer(&values[3]),
-                                             .incl_cpu = fleet_integer(&values[4]),
-                                             .excl_cpu = fleet_integer(&values[5]),
-                                             .calls = (uint64_t)fleet_integer(&values[6]),
-                                             .known = true};
+    method.figures =
+        (struct tv_run_figures){.incl_wall = fleet_integer(&values[2]),
+                                .excl_wall = fleet_integer(&values[3]),
+                                .incl_cpu = fleet_integer(&values[4]),
+                                .excl_cpu = fleet_integer(&values[5]),
+                                .calls = (uint64_t)fleet_integer(&values[6]) & TV_MAX_RUN_CALLS,
+                                .known = true};
     method.lengths = &lengths;
     tv_run_table_add_method(comparing->table, &method);
     return TV_OK;
@@ -262,7 +263,8 @@ static enum tv_status fleet_take_cell(void *context, const struct tv_sql_value *
     uint32_t place = tv_map_find(&comparing->path_index, fleet_path_number(&values[1]));
     if (place == TV_NONE || comparing->paths[place].row == TV_NONE)
         return TV_OK;
-    struct tv_run_figures figures = {.calls = (uint64_t)fleet_integer(&values[2]),
+    struct tv_run_figures figures = {.calls =
+                                         (uint64_t)fleet_integer(&values[2]) & TV_MAX_RUN_CALLS,
                                      .incl_wall = fleet_integer(&values[3]),
                                      .excl_wall = fleet_integer(&values[4]),
                                      .incl_cpu = fleet_integer(&values[5]),
