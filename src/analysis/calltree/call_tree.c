@@ -57,6 +57,25 @@ struct tv_call_tree *tv_call_tree_of_shape(struct tv_tree_shape *shape)
     return call_tree_over(shape, tv_pages_alloc(tv_size_mul(shape->count, COSTS_SIZE)));
 }
 
+size_t tv_call_tree_bytes(uint32_t count)
+{
+    return tv_size_mul(count, COSTS_SIZE + 2 * sizeof(uint32_t));
+}
+
+struct tv_call_tree *tv_call_tree_in(const struct tv_trace_info *head, uint32_t count, void *block)
+{
+    struct tv_tree_shape *shape = tv_alloc(1, sizeof *shape);
+    shape->head = head;
+    shape->count = count;
+    shape->parent = (uint32_t *)((uint8_t *)block + count * COSTS_SIZE);
+    shape->frame = shape->parent + count;
+    struct tv_call_tree *tree = call_tree_over(shape, block);
+    tree->owns_shape = true;
+    tree->kept = true;
+    tv_call_tree_touch(tree);
+    return tree;
+}
+
 void tv_call_tree_store(const struct tv_call_tree *tree, struct tv_sections_writer *writer)
 {
     tv_sections_add(writer, SECTION_COSTS, 0, COSTS_SIZE, tree->count, tree->cost);
@@ -155,7 +174,9 @@ void tv_call_tree_free(struct tv_call_tree *tree)
 {
     if (!tree)
         return;
-    if (!tree->lent)
+    if (tree->kept)
+        tree->shape->parent = NULL;
+    else if (!tree->lent)
         tv_pages_free(tree->cost, tv_size_mul(tree->count, COSTS_SIZE));
     if (tree->owns_shape)
         tv_tree_shape_free(tree->shape);

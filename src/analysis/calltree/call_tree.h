@@ -47,6 +47,7 @@ struct tv_call_tree {
     struct tv_trace_info *own_head; /* `head`, extended for this tree, which owns it; or NULL */
     bool owns_shape;
     bool lent;    /* the costs are in the sections of an index file and are read-only */
+    bool kept;    /* costs, parents and frames are in a block of tv_call_tree_in */
     bool counted; /* the costs are no longer all 0 */
     bool raised;  /* no range can be subtracted: some CPU times are not exact, or a sum overflowed
                      (tv_call_tree_settle) */
@@ -65,6 +66,11 @@ void tv_tree_shape_free(struct tv_tree_shape *shape);
 
 /* Return a tree with every cost 0. */
 struct tv_call_tree *tv_call_tree_of_shape(struct tv_tree_shape *shape);
+
+/* Return a tree without costs, whose parents and frames the caller fills in.  It is in `block`, of
+ * tv_call_tree_bytes(count) bytes, which must outlive it. */
+struct tv_call_tree *tv_call_tree_in(const struct tv_trace_info *head, uint32_t count, void *block);
+size_t tv_call_tree_bytes(uint32_t count);
 
 /* Write the costs of a tree to an index file, along with its trace. */
 struct tv_sections_writer;
@@ -149,7 +155,8 @@ struct tv_tree_sink_options {
     bool split_threads; /* each thread gets a node under the root, with frame TV_THREAD_FRAME +
                            thread */
     bool fold_names; /* merge frames that have the same class and name, as collapsed stacks need */
-    struct tv_tree_memory *memory; /* used by one sink at a time; must outlive it; or NULL */
+    struct tv_tree_memory *memory; /* used by one sink at a time, and by its tree: must outlive
+                                      both; or NULL */
 };
 
 /* First `frame` of thread nodes, when threads are split. */

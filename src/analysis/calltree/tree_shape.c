@@ -21,14 +21,19 @@
 #include "analysis/calltree/call_tree.h"
 #include "base/memory.h"
 
+/* Return the size of parents and frames, which are one block. */
+static size_t tree_shape_bytes(uint32_t count)
+{
+    return tv_size_mul(count, 2 * sizeof(uint32_t));
+}
+
 struct tv_tree_shape *tv_tree_shape_blank(const struct tv_trace_info *head, uint32_t count)
 {
     struct tv_tree_shape *shape = tv_alloc(1, sizeof *shape);
-    size_t size = tv_size_mul(count, sizeof(uint32_t));
     shape->head = head;
     shape->count = count;
-    shape->parent = tv_pages_alloc(size);
-    shape->frame = tv_pages_alloc(size);
+    shape->parent = tv_pages_alloc(tree_shape_bytes(count));
+    shape->frame = shape->parent + count;
     return shape;
 }
 
@@ -55,8 +60,7 @@ void tv_tree_shape_free(struct tv_tree_shape *shape)
 {
     if (!shape)
         return;
-    tv_pages_free(shape->parent, tv_size_mul(shape->count, sizeof(uint32_t)));
-    tv_pages_free(shape->frame, tv_size_mul(shape->count, sizeof(uint32_t)));
+    tv_pages_free(shape->parent, tree_shape_bytes(shape->count));
     tv_free(shape->recursive);
     if (shape->order.node)
         tree_order_free(&shape->order, shape->count);

@@ -86,6 +86,10 @@ struct tv_tree_memory {
     struct tv_path_builder chunks[MEMORY_CHUNKS], whole;
     uint32_t *places[MEMORY_CHUNKS]; /* [place_capacity] node of `whole` for each of the chunk's */
     size_t place_capacity[MEMORY_CHUNKS];
+    uint32_t *number; /* [number_capacity] of tree_sink_number_nodes */
+    size_t number_capacity;
+    void *block; /* the finished tree of block_nodes nodes or fewer */
+    uint32_t block_nodes;
 };
 
 struct tv_tree_memory *tv_tree_memory_new(void)
@@ -102,6 +106,9 @@ void tv_tree_memory_free(struct tv_tree_memory *memory)
         tv_free(memory->places[i]);
     }
     tv_path_builder_release(&memory->whole);
+    if (memory->block)
+        tv_pages_free(memory->block, tv_call_tree_bytes(memory->block_nodes));
+    tv_free(memory->number);
     tv_free(memory);
 }
 
@@ -604,12 +611,25 @@ struct tv_sink *tv_tree_sink_sink(struct tv_tree_sink *sink)
     return &sink->sink;
 }
 
+/* Return room for the number of each node. */
+static uint32_t *tree_sink_reserve_numbers(struct tv_tree_sink *sink)
+{
+    struct tv_tree_memory *memory = sink->options.memory;
+    uint32_t count = sink->builder.count;
+    if (!memory)
+        return tv_alloc(count, sizeof *memory->number);
+    memory->number =
+        tv_array_reserve(memory->number, &memory->number_capacity, count, sizeof *memory->number);
+    return memory->number;
+}
+
 /* Number the nodes of the finished tree, which leaves out paths that only earlier files had: set
  * number[i] of node i, TV_NONE for these.  Return the number of nodes. */
 static uint32_t tree_sink_number_nodes(const struct tv_tree_sink *sink, uint32_t *number)
 {
     const struct tv_path_builder *builder = &sink->builder;
     uint32_t count = 0;
+    memset(number, 0, builder->count * sizeof *number);
     for (uint32_t i = builder->count; i-- > 0;) {
         const struct tv_path_builder_node *node = &builder->nodes[i];
         bool lives = number[i] > 0 || !sink->options.memory || i == TV_ROOT_PATH ||
@@ -622,15 +642,35 @@ static uint32_t tree_sink_number_nodes(const struct tv_tree_sink *sink, uint32_t
     return count;
 }
 
+/* Return a tree without costs, of so many nodes: in the memory of the last one, as the system
+ * clears every page of a new one. */
+static struct tv_call_tree *tree_sink_blank_tree(struct tv_tree_sink *sink,
+                                                 const struct tv_trace_info *head, uint32_t count)
+{
+    struct tv_tree_memory *memory = sink->options.memory;
+    if (!memory) {
+        struct tv_call_tree *tree = tv_call_tree_of_shape(tv_tree_shape_blank(head, count));
+        tree->owns_shape = true;
+        return tree;
+    }
+    if (count > memory->block_nodes) {
+        if (memory->block)
+            tv_pages_free(memory->block, tv_call_tree_bytes(memory->block_nodes));
+        memory->block_nodes = count < TV_NONE / 2 ? count + count / 8 : count;
+        memory->block = tv_pages_alloc(tv_call_tree_bytes(memory->block_nodes));
+    }
+    return tv_call_tree_in(head, count, memory->block);
+}
+
 struct tv_call_tree *tv_tree_sink_finish(struct tv_tree_sink *sink,
                                          const struct tv_trace_info *head)
 {
     if (!sink->options.memory)
         tv_path_builder_finish(&sink->builder);
-    uint32_t *number = tv_alloc(sink->builder.count, sizeof *number);
-    struct tv_tree_shape *shape = tv_tree_shape_blank(head, tree_sink_number_nodes(sink, number));
-    struct tv_call_tree *tree = tv_call_tree_of_shape(shape);
-    tree->owns_shape = true;
+    uint32_t *number = tree_sink_reserve_numbers(sink);
+    struct tv_call_tree *tree =
+        tree_sink_blank_tree(sink, head, tree_sink_number_nodes(sink, number));
+    struct tv_tree_shape *shape = tree->shape;
     tree->waits = sink->waits;
     for (uint32_t i = sink->builder.count; i-- > 0;) {
         const struct tv_path_builder_node *node = &sink->builder.nodes[i];
@@ -651,7 +691,8 @@ struct tv_call_tree *tv_tree_sink_finish(struct tv_tree_sink *sink,
             tv_time_add(&parent->cpu, tree->cost[at].cpu);
         }
     }
-    tv_free(number);
+    if (!sink->options.memory)
+        tv_free(number);
     tree_sink_release_chunks(sink);
     tree_sink_release_builder(&sink->builder,
                               sink->options.memory ? &sink->options.memory->whole : NULL);
