@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import {
   figureLines,
   figuresSheet,
+  processText,
   readFigureSort,
   USUAL_FIGURE_SORT,
   writeFigureSort,
@@ -45,6 +46,17 @@ test('unknown figures come last in either direction', () => {
   assert.deepEqual(names(up), ['=load', 'mem: heap', 'mem: code']);
   assert.deepEqual(names({ ...up, descending: true }), ['mem: heap', '=load', 'mem: code']);
   assert.deepEqual(names(USUAL_FIGURE_SORT), ['=load', 'mem: code', 'mem: heap']);
+});
+
+test('a process without a name has its number where there are several', () => {
+  const [load, mem] = lines(USUAL_FIGURE_SORT);
+  assert(load && mem);
+  const named = { id: 7, name: 'app' };
+  const unnamed = { id: 360, name: '' };
+  assert.equal(processText([named, unnamed], mem), 'app');
+  assert.equal(processText([unnamed, named], { ...mem, process: '' }), 'Process 360');
+  assert.equal(processText([unnamed], { ...mem, process: '' }), '');
+  assert.equal(processText([named, unnamed], load), '', 'of no process');
 });
 
 test('a text is found in the names of counter, series and process', () => {

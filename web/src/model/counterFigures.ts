@@ -4,9 +4,10 @@
 
 import { formatCount, formatTime, formatValue, type FixedUnit, type Unit } from '../base/format';
 import type { CounterFacts } from './engine';
-import { substringMatcher } from './names';
+import { processName, substringMatcher } from './names';
 import { ScopeAnswer } from './scopeAnswer';
 import type { Sheet, SheetValue } from './sheet';
+import type { Process } from './traceFacts';
 import type { Viewer } from './viewer';
 
 /** Figures of one series of a counter; null: unknown. Times are in nanoseconds. */
@@ -144,6 +145,15 @@ export function figureLines(
     })
     .filter((line) => find === '' || test(line.name) || test(line.process))
     .sort(compare);
+}
+
+/** Return the process of a counter; one without a name has its number where there are several. */
+export function processText(
+  processes: readonly Process[],
+  { counter, process }: FigureLine,
+): string {
+  const unnamed = process === '' && processes.length > 1 && processes[counter.process];
+  return unnamed ? processName(processes, counter.process) : process;
 }
 
 /** Format a figure; empty if it is unknown. */

@@ -12,6 +12,7 @@ import {
   figureLines,
   figuresSheet,
   figureText,
+  processText,
   usualFigureSort,
   type FigureColumn,
   type FigureLine,
@@ -136,6 +137,7 @@ export class CountersView {
     if (!line) return null;
     if (id !== 'name') return figureText(line.figures, id);
     const colour = seriesColour(this.v.settings.theme.peek(), line.counter, line.figures.series);
+    const process = processText(this.v.viewer.facts.processes, line);
     return [
       h('i', {
         class: 'swatch',
@@ -143,7 +145,7 @@ export class CountersView {
         attrs: { 'aria-hidden': 'true' },
       }),
       h('span', { class: 'text', title: shortened(line.name) }, shortened(line.name)),
-      line.process !== '' && h('span', { class: 'text second' }, `  ${shortened(line.process)}`),
+      process !== '' && h('span', { class: 'text second' }, `  ${shortened(process)}`),
     ];
   }
 
