@@ -392,6 +392,24 @@ function longPackages() {
   return file;
 }
 
+test('what tells frames of one name apart keeps room in a narrow profile', async () => {
+  const name = `${'org.example.a.package.that.gives.way.'.repeat(3)}Worker.run`;
+  const events = ['first', 'second'].map((cat, i) => {
+    return { ph: 'X', name, cat, pid: 1, tid: 1, ts: 10 * i, dur: 5 };
+  });
+  const file = join(folder, 'apart.json');
+  writeFileSync(file, JSON.stringify(events));
+  const { page } = await show(file, '', { viewport: { width: 900, height: 700 } });
+  await ready(page);
+  const apart = await page
+    .locator('.profile .row.method .signature')
+    .evaluateAll((all) => all.map((e) => [e.textContent.trim(), e.clientWidth > 40]));
+  assert.deepEqual(apart.sort(), [
+    ['first', true],
+    ['second', true],
+  ]);
+});
+
 test('a narrow column shortens the package before the name', async () => {
   const { page } = await show(longPackages(), '#tab=selection', {
     viewport: { width: 900, height: 700 },

@@ -105,8 +105,8 @@ function markedNamePart(
 
 /**
  * Return package in grey, Class.method in ink and signature in grey. If space is short, the
- * signature is cut first, then the package. Without signatures, only names that several frames have
- * are followed by what tells these apart.
+ * signature is cut first, then the package; what alone tells frames apart keeps its first letters.
+ * Without signatures, only names that several frames have are followed by what tells these apart.
  */
 function nameParts(frame: number, c: CellContext, withSignature: boolean): HTMLElement[] {
   const { frames } = c;
@@ -127,7 +127,9 @@ function nameParts(frame: number, c: CellContext, withSignature: boolean): HTMLE
   if (!withSignature && distinction === '') return parts;
   const text = (withSignature && frames.signature(frame)) || distinction;
   const match = withSignature ? foundSignature(frames, frame, finderOf(c.find)) : null;
-  parts.push(h('span', { class: 'signature' }, match ?? ` ${text}`));
+  parts.push(
+    h('span', { class: distinction ? 'signature apart' : 'signature' }, match ?? ` ${text}`),
+  );
   return parts;
 }
 
