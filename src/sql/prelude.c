@@ -293,6 +293,15 @@ const char *const tv_sql_prelude[] = {
     "from (select i as tv_i) join slice tv_s on tv_s.parent_id = tv_i union all select tv_s.id "
     "from tv_down join slice tv_s on tv_s.parent_id = tv_down.tv_id) select tv_s.* from tv_down "
     "join slice tv_s on tv_s.id = tv_down.tv_id",
+    /* Perfetto's modules slices.hierarchy and slices.stack.  Equal chains of callers are one path.
+     */
+    "create macro _slice_ancestor_and_self(i) as table select tv_s.* from (select i as tv_i) join "
+    "slice tv_s on tv_s.id = tv_i union all select * from ancestor_slice(i)",
+    "create macro _slice_descendant_and_self(i) as table select tv_s.* from (select i as tv_i) "
+    "join slice tv_s on tv_s.id = tv_i union all select * from descendant_slice(i)",
+    "create view slice_with_stack_id as select s.*, coalesce(s.path_id, -1 - s.frame_id) as "
+    "stack_id, coalesce(p.parent_id, 0) as parent_stack_id from slice s left join path p on "
+    "s.path_id = p.id",
     /* The slices that a flow leaves: its own, and those around it.  A table, because recursion
      * would read the flows again for each step. */
     "create table tv_arrow as select tv_around(slice_out, unnest(range(tv_depth(slice_out) + 1))) "
@@ -513,6 +522,7 @@ const char *const tv_sql_completions[] = {
     "slice_name",
     "slice_out",
     "slice_self_dur",
+    "slice_with_stack_id",
     "slices",
     "snapshot",
     "snapshots",

@@ -257,7 +257,9 @@ static enum tv_status rewrite_include(struct sql_rewriter *rewriter, const char 
                                           "sched.states",
                                           "slices.cpu_time",
                                           "slices.flow",
+                                          "slices.hierarchy",
                                           "slices.self_dur",
+                                          "slices.stack",
                                           "slices.time_in_state",
                                           "slices.with_context",
                                           "time.conversion"};
@@ -276,7 +278,8 @@ static enum tv_status rewrite_include(struct sql_rewriter *rewriter, const char 
         rewriter->err, TV_ERR_USAGE, TV_NO_OFFSET,
         "SQL: there is no module %.*s; of Perfetto's, there are counters.intervals, "
         "linux.cpu.frequency, linux.cpu.utilization.system, sched.runnable, sched.states, "
-        "slices.cpu_time, slices.flow, slices.self_dur, slices.time_in_state, "
+        "slices.cpu_time, slices.flow, slices.hierarchy, slices.self_dur, slices.stack, "
+        "slices.time_in_state, "
         "slices.with_context and time.conversion",
         length < 64 ? length : 64, name);
 }
