@@ -368,7 +368,7 @@ static void comparison_note_calls(const struct tv_comparison *comparison,
         if (r->side == TV_RUN_HISTORY)
             continue;
         uint64_t found = tv_run_table_figures(table, row, run)->calls;
-        if (r->sampled || r->no_calls || (seen[r->side] && calls[r->side] != found))
+        if (r->weighs || r->sampled || r->no_calls || (seen[r->side] && calls[r->side] != found))
             compared->exact_calls = false;
         calls[r->side] = found;
         seen[r->side] = true;

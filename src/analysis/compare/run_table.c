@@ -412,12 +412,13 @@ void tv_run_table_add_profile(struct tv_run_table *table, const struct tv_run *r
         const struct tv_frame *frame = &profile->head->frames[method->frame];
         struct tv_run_row key = run_table_key(table, profile->head, frame);
         run_table_note_source(table, &key, profile->head, frame);
+        /* A sample is one also where a method is several times in its stack. */
+        uint64_t inner = profile->figures.sampled ? 0 : method->recursive_calls;
         struct tv_run_figures figures = {method->incl_wall,
                                          method->excl_wall,
                                          method->incl_cpu,
                                          method->excl_cpu,
-                                         (method->calls + method->recursive_calls) &
-                                             TV_MAX_RUN_CALLS,
+                                         (method->calls + inner) & TV_MAX_RUN_CALLS,
                                          true};
         tv_run_figures_add(run_table_last_figures(table, tv_run_table_place_row(table, &key)),
                            &figures);
@@ -605,8 +606,10 @@ static void run_table_add_paths(struct tv_run_table *table, const struct tv_call
                                          tree->cost[node].calls & TV_MAX_RUN_CALLS,
                                          true};
         if (row > 0 && !table->unfolded && tree->frame[parent] == tree->frame[node]) {
-            /* direct recursion: its time is in the caller's already */
+            /* direct recursion: its time is in the caller's already, and so are its samples */
             figures.incl_wall = figures.incl_cpu = 0;
+            if (tree->figures.sampled)
+                figures.calls = 0;
             row_of[node] = row;
         } else {
             row_of[node] = tree_rows_find(&rows, node, row) + 1;
