@@ -189,6 +189,9 @@ static struct tv_sample_figures sample_figures_of(const struct tv_trace *trace,
         const struct tv_value_type *type = &trace->tables.value_types.rows[i];
         if (type->name != name)
             continue;
+        figures.interval = figures.name == TV_EMPTY_STRING || figures.interval == type->interval
+                               ? type->interval
+                               : 0;
         figures.name = name;
         figures.unit = type->unit;
         if (type->counted && question->measure == TV_SAMPLES_WEIGHT)

@@ -31,6 +31,7 @@ struct tv_sample_figures {
     bool sampled; /* false: calls and their times; the rest is unused */
     enum tv_sample_measure measure;
     uint32_t name, unit; /* strings, of the value type */
+    tv_ns interval;      /* between samples, according to all files; 0: unknown */
     uint64_t samples;    /* of the selection, also those without a stack */
     int64_t sum;         /* of the measures */
     int64_t total;       /* of their absolute values, 100 %; both saturate */

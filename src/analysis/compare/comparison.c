@@ -224,9 +224,7 @@ static enum tv_status comparison_check_kinds(struct tv_comparison *comparison, s
     comparison->weighs = first->weighs;
     comparison->value = first->value;
     comparison->unit = first->unit;
-    struct tv_bytes unit = tv_run_text(table, first->unit);
-    comparison->counts = first->weighs && (tv_bytes_equal(unit, TV_BYTES("samples")) ||
-                                           tv_bytes_equal(unit, TV_BYTES("count")));
+    comparison->counts = tv_run_counts_samples(table, first);
     return TV_OK;
 }
 
@@ -420,7 +418,8 @@ static bool comparison_is_testable(const struct tv_comparison *comparison,
         return false;
     for (uint32_t run = 0; run < table->run_count; run++) {
         double value = tv_comparison_value(comparison, row, run, comparison->figure);
-        if (!(value > 0) || (comparison->counts && value < MIN_SAMPLES))
+        double one = table->timed ? (double)table->runs[run].interval : 1; /* sample */
+        if (!(value > 0) || ((comparison->counts || table->timed) && value < MIN_SAMPLES * one))
             return false;
     }
     return true;

@@ -360,8 +360,44 @@ static void run_table_match_programs(struct tv_run_table *table)
     tv_free(classes.sides);
 }
 
+/* ---- Numbers of samples ---- */
+
+/* Do all runs have numbers of samples of one kind, whose intervals are known and differ? */
+static bool run_table_has_unlike_intervals(const struct tv_run_table *table)
+{
+    bool differ = false;
+    for (uint32_t i = 0; i < table->run_count; i++) {
+        const struct tv_run *run = &table->runs[i], *first = &table->runs[0];
+        if (!run->weighs || run->interval <= 0 || run->value != first->value ||
+            !tv_run_counts_samples(table, run))
+            return false;
+        differ = differ || run->interval != first->interval;
+    }
+    return differ;
+}
+
+/* Turn numbers of samples into times: twice as many samples at half the interval are as much. */
+static void run_table_time_samples(struct tv_run_table *table)
+{
+    uint32_t unit = tv_interner_add(table->strings, TV_BYTES("nanoseconds"));
+    for (uint32_t i = 0; i < table->run_count; i++) {
+        struct tv_run *run = &table->runs[i];
+        struct tv_run_column *column = &table->columns[i];
+        run->unit = unit;
+        run->total_wall = tv_time_times(run->total_wall, run->interval);
+        for (uint32_t row = 0; row < column->capacity; row++) {
+            struct tv_run_figures *figures = &column->figures[row];
+            figures->incl_wall = tv_time_times(figures->incl_wall, run->interval);
+            figures->excl_wall = tv_time_times(figures->excl_wall, run->interval);
+        }
+    }
+    table->timed = true;
+}
+
 void tv_run_table_match(struct tv_run_table *table)
 {
+    if (run_table_has_unlike_intervals(table))
+        run_table_time_samples(table);
     tv_run_table_note_sides(table);
     run_table_match_renames(table);
     if (table->names != TV_NAMES_EXACT)

@@ -42,6 +42,13 @@ void tv_run_table_release(struct tv_run_table *table)
     *table = (struct tv_run_table){.rows = NULL};
 }
 
+bool tv_run_counts_samples(const struct tv_run_table *table, const struct tv_run *run)
+{
+    struct tv_bytes unit = tv_run_text(table, run->unit);
+    return run->weighs &&
+           (tv_bytes_equal(unit, TV_BYTES("samples")) || tv_bytes_equal(unit, TV_BYTES("count")));
+}
+
 /* ---- Names ---- */
 
 void tv_run_row_short_name(struct tv_out *out, const struct tv_run_table *table,
@@ -398,6 +405,7 @@ static void run_table_begin_run(struct tv_run_table *table, const struct tv_run 
     struct tv_run own = *run;
     struct tv_bytes none = {NULL, 0};
     own.weighs = figures->sampled;
+    own.interval = figures->interval;
     tv_run_table_begin_run(table, &own, own.weighs ? tv_trace_info_text(info, figures->name) : none,
                            own.weighs ? tv_sample_figures_unit(info, figures) : none);
 }

@@ -39,6 +39,7 @@ struct tv_run {
     /* Set by the table: are the figures weights of samples, and of what?  Strings of the table. */
     bool weighs;
     uint32_t value, unit;
+    tv_ns interval; /* between its samples; 0: unknown */
 };
 
 /* Maximum number of calls of a row in a run, far above what a file can have. */
@@ -131,6 +132,7 @@ struct tv_run_table {
     enum tv_rows_by by;
     enum tv_names_match names;
     bool unfolded; /* by path: direct recursion has rows of its own */
+    bool timed;    /* figures are numbers of samples times the interval of their run */
     struct tv_interner *strings;
     struct tv_run *runs;           /* [run_count] */
     struct tv_run_column *columns; /* [run_count] */
@@ -201,7 +203,8 @@ bool tv_run_table_wants_callers(struct tv_run_table *table);
 void tv_run_table_learn_callers(struct tv_run_table *table, enum tv_run_side side,
                                 const struct tv_call_tree *tree);
 
-/* After that: join rows by the way names are matched, and set in_base, in_new, in_all. */
+/* After that: join rows by the way names are matched, and set in_base, in_new, in_all.  Numbers of
+ * samples that were taken at different intervals become times, if each run states its interval. */
 void tv_run_table_match(struct tv_run_table *table);
 
 /* After that, for suggestions of renames: tell whether each side has a method that the other lacks,
@@ -244,6 +247,14 @@ void tv_run_row_short_name(struct tv_out *out, const struct tv_run_table *table,
 /* Compare two rows by their own names: below, equal to or above 0. */
 int tv_run_row_compare(const struct tv_run_table *table, uint32_t a, uint32_t b);
 
+static inline struct tv_bytes tv_run_text(const struct tv_run_table *table, uint32_t string)
+{
+    return tv_interner_get(table->strings, string);
+}
+
+/* Are the figures of a run numbers of samples? */
+bool tv_run_counts_samples(const struct tv_run_table *table, const struct tv_run *run);
+
 /* Return the figures of a row in a run; all 0 and unknown where the run lacks the row. */
 static inline const struct tv_run_figures *
 tv_run_table_figures(const struct tv_run_table *table, const struct tv_run_row *row, uint32_t run)
@@ -262,11 +273,6 @@ tv_run_table_lengths(const struct tv_run_table *table, const struct tv_run_row *
     const struct tv_run_column *column = &table->columns[run];
     size_t number = (size_t)(row - table->rows);
     return number < column->length_capacity ? &column->lengths[number] : &none;
-}
-
-static inline struct tv_bytes tv_run_text(const struct tv_run_table *table, uint32_t string)
-{
-    return tv_interner_get(table->strings, string);
 }
 
 #endif

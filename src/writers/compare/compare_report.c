@@ -112,6 +112,8 @@ static void compare_put_value(struct tv_out *out, const struct tv_comparison *co
     }
     if (*scale.unit.name)
         tv_out_format(out, " in %s", scale.unit.name);
+    if (comparison->table->timed)
+        tv_out_text(out, ", numbers times the interval of their run, as the intervals differ");
 }
 
 void tv_compare_put_kind(struct tv_out *out, const struct tv_comparison *comparison)
