@@ -140,6 +140,17 @@ static void compare_pair(struct tv_settings *settings)
     tv_words_add(&compare->new, settings->files.items[1]);
 }
 
+/* Check that no file is several runs of one side: copies of a run vary less than runs do, and p
+ * would be of nothing.  The list is sorted. */
+static enum tv_status compare_check_once(const struct tv_words *files, struct tv_error *err)
+{
+    for (size_t i = 1; i < files->count; i++)
+        if (strcmp(files->items[i - 1], files->items[i]) == 0)
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                           "%s: given twice for one side, but a file is one run", files->items[i]);
+    return TV_OK;
+}
+
 enum tv_status tv_compare_prepare(struct tv_settings *settings, struct tv_error *err)
 {
     struct tv_compare_settings *compare = &settings->compare;
@@ -160,6 +171,10 @@ enum tv_status tv_compare_prepare(struct tv_settings *settings, struct tv_error 
         status = tv_expand_words(settings, &compare->new, err);
     if (status == TV_OK)
         status = compare_expand_baseline(settings, err);
+    if (status == TV_OK)
+        status = compare_check_once(&compare->base, err);
+    if (status == TV_OK)
+        status = compare_check_once(&compare->new, err);
     if (status != TV_OK)
         return status;
     if (compare->base.count == 0 || compare->new.count == 0)
