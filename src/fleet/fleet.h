@@ -245,6 +245,7 @@ struct tv_fleet_sides {
     const char *base, *new;
     const char *where; /* of both; NULL: no more */
     bool by_path;      /* prepare tv_fleet_run_paths instead of tv_fleet_run_methods */
+    bool has_lengths;  /* else p50 to max of tv_fleet_run_methods are NULL: they take longest */
 };
 
 /* Append statements that make the table `run` and answer a row for each trace: side, uri, recorded,

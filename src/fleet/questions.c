@@ -334,19 +334,28 @@ static enum tv_status fleet_put_side(struct tv_out *sql, const char *labels, con
     " semi join run r on r.trace = m.trace and r.batch = m.batch "                                 \
     "where m.batch in (select distinct batch from run); "
 
-static const char fleet_prepare_methods[] =
-    "create temp table run_row as select trace, method, calls, incl, excl, incl_cpu, excl_cpu, "
-    "max, keys, counts from method_file m" FLEET_OF_RUNS
-    "create temp table run_name as select method, row_number() over (order by class, name, "
-    "signature, method) - 1 as place, class, category, name, signature from method_name "
-    "where method in (select method from run_row); "
-    "create temp table run_method as select r.number, n.place, m.incl, m.excl, m.incl_cpu, "
-    "m.excl_cpu, m.calls, "
-    "sketch_percentile(m.keys, m.counts, 0.5) as p50, "
-    "sketch_percentile(m.keys, m.counts, 0.9) as p90, "
-    "sketch_percentile(m.keys, m.counts, 0.95) as p95, "
-    "sketch_percentile(m.keys, m.counts, 0.99) as p99, m.max "
-    "from run r join run_row m on m.trace = r.trace join run_name n on n.method = m.method; ";
+static void fleet_prepare_methods(struct tv_out *sql, bool has_lengths)
+{
+    static const char *const rows[] = {"null as max, null as keys, null as counts",
+                                       "max, keys, counts"};
+    static const char *const lengths[] = {
+        "null::bigint as p50, null::bigint as p90, null::bigint as p95, null::bigint as p99",
+        "sketch_percentile(m.keys, m.counts, 0.5) as p50, "
+        "sketch_percentile(m.keys, m.counts, 0.9) as p90, "
+        "sketch_percentile(m.keys, m.counts, 0.95) as p95, "
+        "sketch_percentile(m.keys, m.counts, 0.99) as p99"};
+    tv_out_format(
+        sql,
+        "create temp table run_row as select trace, method, calls, incl, excl, incl_cpu, excl_cpu, "
+        "%s from method_file m" FLEET_OF_RUNS
+        "create temp table run_name as select method, row_number() over (order by class, name, "
+        "signature, method) - 1 as place, class, category, name, signature from method_name "
+        "where method in (select method from run_row); "
+        "create temp view run_method as select r.number, n.place, m.incl, m.excl, m.incl_cpu, "
+        "m.excl_cpu, m.calls, %s, m.max::bigint as max "
+        "from run r join run_row m on m.trace = r.trace join run_name n on n.method = m.method; ",
+        rows[has_lengths], lengths[has_lengths]);
+}
 
 /* Paths need the totals of the traces only. */
 static const char fleet_prepare_totals[] =
@@ -382,9 +391,12 @@ enum tv_status tv_fleet_ask_runs(struct tv_out *sql, const struct tv_fleet_sides
                      "select trace, 1 from fresh) "
                      "select row_number() over (order by s.side, t.uri, t.trace) - 1 as number, "
                      "s.side, t.* from sided s join trace t using (trace); ");
-    tv_out_text(sql, sides->by_path ? fleet_prepare_totals : fleet_prepare_methods);
-    if (sides->by_path)
+    if (sides->by_path) {
+        tv_out_text(sql, fleet_prepare_totals);
         fleet_prepare_paths(sql);
+    } else {
+        fleet_prepare_methods(sql, sides->has_lengths);
+    }
     tv_out_text(sql, "select r.side::bigint, r.uri, r.recorded, r.clocks, "
                      "r.sampled_interval is not null, r.value is not null, r.value, r.unit, "
                      "r.recording, r.round, r.boot, r.calls, "

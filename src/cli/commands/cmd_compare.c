@@ -599,10 +599,11 @@ struct compare_source {
 };
 
 static enum tv_status compare_fill_from_files(void *context, struct tv_run_table *rows,
-                                              struct tv_error *err)
+                                              bool has_lengths, struct tv_error *err)
 {
     const struct compare_source *source = context;
-    (void)rows; /* the first of the tables */
+    (void)rows; /* the first of the tables, which tell the lengths, too */
+    (void)has_lengths;
     return tv_compare_read_runs(source->settings, source->tables, err);
 }
 
@@ -623,7 +624,7 @@ static int compare_run_filled(const struct tv_command *command, const struct tv_
         status = compare_check_tables(settings, &rules, tables, &err);
     }
     if (status == TV_OK)
-        status = fill(context, &tables->rows, &err);
+        status = fill(context, &tables->rows, tables->has_lengths, &err);
     if (status == TV_OK)
         status = compare_judge_and_write(settings, tables, &rules, alpha, &code, &err);
     tv_compare_rules_release(&rules);

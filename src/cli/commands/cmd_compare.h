@@ -42,8 +42,9 @@ enum tv_status tv_compare_check_regular(const char *file, struct tv_error *err);
 /* Compare the groups; return the exit code. */
 int tv_compare_run(const struct tv_command *command, const struct tv_settings *settings);
 
-/* Fill a table of rows by method, and match it. */
-typedef enum tv_status tv_compare_fill(void *context, struct tv_run_table *rows,
+/* Fill a table of rows by method, and match it.  Nobody looks at lengths of calls if `has_lengths`
+ * is false. */
+typedef enum tv_status tv_compare_fill(void *context, struct tv_run_table *rows, bool has_lengths,
                                        struct tv_error *err);
 
 /* Compare runs that `fill` has from elsewhere than from files; return the exit code.  Reports with

@@ -71,6 +71,7 @@ struct fleet_comparing {
     size_t begun;             /* runs that the table has */
     size_t sides[2];
     struct tv_run_table *table;
+    bool has_lengths; /* of calls */
     struct tv_fleet_store store;
 };
 
@@ -195,7 +196,7 @@ static enum tv_status fleet_take_method(void *context, const struct tv_sql_value
                                 .excl_cpu = fleet_integer(&values[5]),
                                 .calls = (uint64_t)fleet_integer(&values[6]) & TV_MAX_RUN_CALLS,
                                 .known = true};
-    method.lengths = &lengths;
+    method.lengths = comparing->has_lengths ? &lengths : NULL;
     tv_run_table_add_method(comparing->table, &method);
     return TV_OK;
 }
@@ -302,7 +303,7 @@ static enum tv_status fleet_read_sides(struct fleet_comparing *comparing, struct
     struct tv_fleet_store *store = &comparing->store;
     const struct tv_fleet_settings *fleet = &comparing->settings->fleet;
     struct tv_fleet_sides sides = {fleet->base, fleet->fresh, fleet->where,
-                                   comparing->table->by == TV_ROWS_BY_PATH};
+                                   comparing->table->by == TV_ROWS_BY_PATH, comparing->has_lengths};
     struct tv_out query;
     tv_out_init_memory(&query);
     enum tv_status status = tv_fleet_ask_runs(&query, &sides, err);
@@ -326,11 +327,12 @@ static enum tv_status fleet_read_sides(struct fleet_comparing *comparing, struct
 }
 
 /* Fill the table of runs (tv_compare_fill). */
-static enum tv_status fleet_fill_runs(void *context, struct tv_run_table *rows,
+static enum tv_status fleet_fill_runs(void *context, struct tv_run_table *rows, bool has_lengths,
                                       struct tv_error *err)
 {
     struct fleet_comparing *comparing = context;
     comparing->table = rows;
+    comparing->has_lengths = has_lengths;
     enum tv_status status = tv_fleet_open(&comparing->store, comparing->settings, err);
     if (status == TV_OK)
         status = fleet_read_sides(comparing, err);
@@ -437,7 +439,7 @@ enum tv_status tv_fleet_flamegraph(const struct tv_command *command,
     comparing.strings = tv_interner_new();
     tv_map_init(&comparing.path_index);
     tv_run_table_init(&rows, TV_ROWS_BY_PATH, TV_NAMES_SIMILAR);
-    enum tv_status status = fleet_fill_runs(&comparing, &rows, err);
+    enum tv_status status = fleet_fill_runs(&comparing, &rows, false, err);
     if (status == TV_OK)
         status = fleet_write_graph(&comparing, err);
     tv_run_table_release(&rows);
