@@ -592,3 +592,23 @@ double tv_change_detectable(const struct tv_changes *changes, uint32_t row, uint
                then) -
            1;
 }
+
+uint32_t tv_change_runs_needed(const struct tv_changes *changes, uint32_t row, uint32_t rows,
+                               double change, double alpha)
+{
+    uint32_t few = 1, enough = 2;
+    while (!(tv_change_detectable(changes, row, rows, enough, alpha) <= change)) {
+        if (enough == TV_MAX_PLANNED_RUNS)
+            return 0;
+        few = enough;
+        enough = 2 * few < TV_MAX_PLANNED_RUNS ? 2 * few : TV_MAX_PLANNED_RUNS;
+    }
+    while (enough - few > 1) {
+        uint32_t runs = few + (enough - few) / 2;
+        if (tv_change_detectable(changes, row, rows, runs, alpha) <= change)
+            enough = runs;
+        else
+            few = runs;
+    }
+    return enough;
+}

@@ -93,4 +93,10 @@ struct tv_change tv_change_by_welch(const double *logs, const uint8_t *is_new, u
 double tv_change_detectable(const struct tv_changes *changes, uint32_t row, uint32_t rows,
                             uint32_t runs, double alpha);
 
+/* Return the smallest number of runs a side, from 2 to TV_MAX_PLANNED_RUNS, with which that change
+ * is `change` or less; 0: there is none. */
+#define TV_MAX_PLANNED_RUNS 9999
+uint32_t tv_change_runs_needed(const struct tv_changes *changes, uint32_t row, uint32_t rows,
+                               double change, double alpha);
+
 #endif

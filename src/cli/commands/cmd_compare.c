@@ -22,6 +22,7 @@
 #include "cli/commands/compare_rules.h"
 #include "cli/input/expand.h"
 #include "cli/input/measure.h"
+#include "cli/output/message.h"
 #include "cli/output/output.h"
 #include "writers/compare/compare_report.h"
 #include "writers/stacks/flame_svg.h"
@@ -55,6 +56,8 @@ static enum tv_status compare_expand_baseline(struct tv_settings *settings, stru
         status = tv_expand_folder(settings, compare->baseline_dir, &compare->history, err);
     for (size_t i = 0; i < sessions.count && status == TV_OK; i++)
         status = tv_expand_folder(settings, sessions.items[i], &compare->history, err);
+    if (status == TV_OK && compare->history.count == 0)
+        tv_message("traceview: %s: no older runs yet", compare->baseline_dir);
     tv_free(loose.items);
     tv_free(sessions.items);
     return status;

@@ -32,6 +32,9 @@
 /* Rows to look ahead when prefetching: rows of the table are in another order. */
 #define AHEAD 8u
 
+/* The change that --plan tells the number of runs for, in the heading of its column as well. */
+#define PLANNED_CHANGE 0.05
+
 /* ---- Figures ---- */
 
 /* Append a number as "%.*f" does, without printf where the last digit is certain: there can be
@@ -317,6 +320,7 @@ static void compare_text_columns(struct tv_text_table *table,
     tv_text_table_add(table, &(struct tv_text_column){"change", "Change", 11, .rank = 0});
     if (report->plan_runs > 0) {
         tv_text_table_add(table, &(struct tv_text_column){"detectable", "Can show", 11, .rank = 0});
+        tv_text_table_add(table, &(struct tv_text_column){"runs", "Runs for 5 %", 13, .rank = 1});
         return;
     }
     tv_text_table_add(table, &(struct tv_text_column){"interval", "95 % interval", 20, .rank = 4});
@@ -348,6 +352,31 @@ void tv_compare_put_row_change(struct tv_out *out, const struct tv_compared_row 
         tv_compare_put_change(out, change);
 }
 
+/* Tell the change that so many runs can show, and the number of runs that show PLANNED_CHANGE. */
+static void compare_text_plan(struct tv_text_table *table, const struct tv_compare_report *report,
+                              const struct tv_compared_row *row)
+{
+    const struct tv_changes *changes = &report->comparison->changes;
+    uint32_t tested = report->comparison->tested;
+    struct tv_out *cell = tv_text_table_cell(table);
+    double change = (double)INFINITY;
+    if (row->tested)
+        change =
+            tv_change_detectable(changes, row->change, tested, report->plan_runs, report->alpha);
+    if (isfinite(change))
+        tv_out_format(cell, "%.1f %%", change * 100);
+    else
+        tv_out_char(cell, '-');
+    cell = tv_text_table_cell(table);
+    uint32_t runs = 0;
+    if (row->tested)
+        runs = tv_change_runs_needed(changes, row->change, tested, PLANNED_CHANGE, report->alpha);
+    if (runs > 0)
+        tv_out_u64(cell, runs);
+    else
+        tv_out_char(cell, '-');
+}
+
 static void compare_text_row(struct tv_text_table *table, const struct tv_compare_report *report,
                              const struct tv_compared_row *row, bool plain)
 {
@@ -358,15 +387,7 @@ static void compare_text_row(struct tv_text_table *table, const struct tv_compar
     tv_compare_put_bare(tv_text_table_cell(table), comparison, comparison->figure, row->new);
     tv_compare_put_row_change(tv_text_table_cell(table), row, change.change);
     if (report->plan_runs > 0) {
-        struct tv_out *cell = tv_text_table_cell(table);
-        double least =
-            row->tested ? tv_change_detectable(&comparison->changes, row->change,
-                                               comparison->tested, report->plan_runs, report->alpha)
-                        : (double)INFINITY;
-        if (isfinite(least))
-            tv_out_format(cell, "%.1f %%", least * 100);
-        else
-            tv_out_char(cell, '-');
+        compare_text_plan(table, report, row);
     } else {
         compare_text_test(table, report, &change, row->p, row->tested);
         struct tv_out *cell = tv_text_table_cell(table);
@@ -396,6 +417,7 @@ static void compare_text_total(struct tv_text_table *table, const struct tv_comp
                         comparison->new_total);
     tv_compare_put_change(tv_text_table_cell(table), change.change);
     if (report->plan_runs > 0) {
+        tv_text_table_cell(table);
         tv_text_table_cell(table);
     } else {
         compare_text_test(table, report, &change, tv_change_p(&comparison->total, TV_CHANGE_ANY),

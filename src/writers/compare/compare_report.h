@@ -28,7 +28,7 @@ enum tv_compare_format {
 };
 
 /* The columns of the text that --columns can name. */
-#define TV_COMPARE_COLUMNS "base|new|change|interval|p|calls|detectable"
+#define TV_COMPARE_COLUMNS "base|new|change|interval|p|calls|detectable|runs"
 
 struct tv_compare_report {
     const struct tv_comparison *comparison;
