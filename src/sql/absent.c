@@ -21,8 +21,7 @@
 
 #define METRICS                                                                                    \
     "metrics are programs of Perfetto; profile, states and frames sum up a trace, and "            \
-    "docs/sql.md "                                                                                 \
-    "has queries to begin with"
+    "docs/sql.md has queries to begin with"
 
 static const struct {
     const char *name, *remedy;
