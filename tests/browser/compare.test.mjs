@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openPage, until } from './browser.mjs';
+import { copies } from './files.mjs';
 import { after, test } from './limited.mjs';
 import { json, view } from './program.mjs';
 
@@ -107,8 +108,7 @@ test('the table has the figures of diff --format json', async () => {
 });
 
 test('groups of runs have intervals and p values, as in diff', async () => {
-  const runs = Array.from({ length: 3 }, () => BASE);
-  const group = ['--base', ...runs, '--new', NEW, NEW];
+  const group = ['--base', ...copies(BASE, 3), '--new', ...copies(NEW, 2)];
   await opened(['diff', '--open', ...group], async (page) => {
     const parse = (await compared(page)).find(([name]) => name.includes('parse'));
     const told = json('diff', ...group, '--format', 'json').rows.find(({ key }) => key === 'parse');

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openPage, rested, until } from './browser.mjs';
+import { copies } from './files.mjs';
 import { after, test } from './limited.mjs';
 import { json, view } from './program.mjs';
 
@@ -71,7 +72,7 @@ test('a frame is as wide as its children and its own time on the larger side', a
 });
 
 test('frames have the figures of diff --format json --by path', async () => {
-  const groups = ['--base', BASE, BASE, BASE, '--new', NEW, NEW];
+  const groups = ['--base', ...copies(BASE, 3), '--new', ...copies(NEW, 2)];
   for (const figure of ['excl', 'incl'])
     await opened([...groups, '--figure', figure], (page, answer) => {
       const told = json('diff', ...groups, '--by', 'path', '--figure', figure, '--format', 'json');

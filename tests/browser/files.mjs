@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages over files that a test writes: the real program shows each, and all ends with the tests.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openPage, ready } from './browser.mjs';
@@ -31,4 +31,13 @@ export async function showFile(name, content, { waits = ready, hash = '', option
   shown.push({ opened, viewer });
   await waits(opened.page);
   return { ...opened, address: viewer.address, file };
+}
+
+/** Copies of a file beside it: equal runs of one side of a comparison. */
+export function copies(file, count) {
+  return Array.from({ length: count }, (_, number) => {
+    const copy = `${file}.${number + 1}`;
+    copyFileSync(file, copy);
+    return copy;
+  });
 }

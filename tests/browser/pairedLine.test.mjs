@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { faults } from './axe.mjs';
 import { openPage, place, until } from './browser.mjs';
+import { copies } from './files.mjs';
 import { after, test } from './limited.mjs';
 import { view } from './program.mjs';
 
@@ -209,7 +210,7 @@ test('a call without a partner says so, and a range below is also the range abov
 
 test('the list in the head shows another run of the base, and the address keeps it', async () => {
   const second = trace('second.json', { main: [['paint', 0, 300]] });
-  const viewer = await view('diff', '--open', '--base', BASE, second, '--new', NEW, NEW);
+  const viewer = await view('diff', '--open', '--base', BASE, second, '--new', ...copies(NEW, 2));
   const { page, troubles, close } = await openPage(viewer.address);
   await page.waitForSelector('.compare .grid-row');
   await bothLines(page);
