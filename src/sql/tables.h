@@ -106,7 +106,7 @@ extern const struct tv_sql_table tv_sql_display_table;
 extern const struct tv_sql_table tv_sql_object_table, tv_sql_snapshot_table;
 extern const struct tv_sql_table tv_sql_memory_dump_table, tv_sql_memory_figure_table;
 
-/* What `traceview check` finds, and a row for each place. (finding_table.c) */
+/* Findings of `traceview check`, with a row for each place. (finding_table.c) */
 extern const struct tv_sql_table tv_sql_finding_table;
 struct tv_sql_findings *tv_sql_findings_new(void);
 void tv_sql_findings_free(struct tv_sql_findings *findings);
@@ -155,7 +155,7 @@ enum tv_sql_slice_column {
     TV_SQL_SLICE_PRIORITY,  /* of what a processor runs: read from the event again */
 };
 
-/* What paths tell of their slices, in arrays that are computed when they are first asked for; the
+/* Facts of paths about their slices, in arrays that are computed when they are first asked for; the
  * first call locks others out. (path_table.c) */
 struct tv_sql_path_facts {
     const uint32_t *root;     /* [paths] the outermost frame */
@@ -295,7 +295,8 @@ void tv_sql_views_named(const char *text, bool *named);
  * Perfetto has; false: the message says something else. (absent.c) */
 bool tv_sql_fail_absent(struct tv_error *err, const char *why);
 
-/* The same, if the message says that a query may not read or write a file. (absent.c) */
+/* Fail with the remedy, if the message says that a query may not read or write a file; false: it
+ * says something else. (absent.c) */
 bool tv_sql_fail_files(struct tv_error *err, const char *why);
 
 void tv_sql_data_init(struct tv_sql_data *data, const struct tv_trace *trace);

@@ -49,7 +49,7 @@ bool tv_fleet_check_files(struct tv_sql *sql, const char *to, uint64_t number, s
 
 /* ---- Traces that end the process which reads them (cmd_fleet_watch.c) ---- */
 
-/* What is known of a FILE of `add`. */
+/* State of a FILE of `add`. */
 enum tv_fleet_fate {
     TV_FLEET_UNREAD,
     TV_FLEET_READ,    /* in a batch that is not written; after a crash: unread */
