@@ -574,6 +574,15 @@ struct tv_change tv_change_by_welch(const double *logs, const uint8_t *is_new, u
     return change;
 }
 
+/* Return the share of a row's change that is left by the common factor.  The factor is fitted to
+ * each row without a look at the sides, so the fit takes one of the 2 * runs - 1 degrees of freedom
+ * that the change is in. */
+static double change_share_left(const struct tv_changes *changes, uint32_t runs)
+{
+    bool is_cleaned = changes->rows >= FEW_ROWS && 2 * runs >= 3;
+    return is_cleaned ? 1 - 1 / (2.0 * runs - 1) : 1;
+}
+
 double tv_change_detectable(const struct tv_changes *changes, uint32_t row, uint32_t rows,
                             uint32_t runs, double alpha)
 {
@@ -587,7 +596,7 @@ double tv_change_detectable(const struct tv_changes *changes, uint32_t row, uint
     double freedom = change->freedom - (changes->runs - 2.0) + 2.0 * runs - 2.0;
     if (freedom <= 0)
         return (double)INFINITY;
-    double then = error * sqrt(2.0 / runs / now);
+    double then = error * sqrt(2.0 / runs / now) / change_share_left(changes, runs);
     return exp((tv_student_quantile(alpha / rows, freedom) + tv_student_quantile(0.2, freedom)) *
                then) -
            1;

@@ -417,10 +417,42 @@ static void rates_of_simulated_gates(void **state)
     assert_share(ten, changed, 0.70, 1);
 }
 
+/* A change as large as --plan says can be shown is found in 8 of 10 cases, within 10 points, by a
+ * test of one row at 0.01. */
+static void plans_predict_what_is_found(void **state)
+{
+    static const uint32_t one_session[16] = {0};
+    const struct layout *layout = &five_in_turn;
+    double *values = tv_alloc((size_t)SIMULATED_ROWS * layout->runs, sizeof *values);
+    struct tv_run_matrix matrix = {SIMULATED_ROWS, layout->runs, values, layout->sides,
+                                   one_session};
+    struct noise noise = {20261130};
+    struct tv_changes changes;
+    int found = 0, cases = 400;
+    (void)state;
+    for (int i = 0; i < cases; i++) {
+        simulate_runs(&noise, layout, values, 0);
+        tv_changes_init(&changes, &matrix);
+        double change = tv_change_detectable(&changes, 0, 1, 5, 0.01);
+        assert_int_equal(tv_change_runs_needed(&changes, 0, 1, change, 0.01), 5);
+        assert_int_equal(tv_change_runs_needed(&changes, 0, 1, 0, 0.01), 0);
+        tv_changes_release(&changes);
+        for (uint32_t run = 0; run < layout->runs; run++)
+            values[run] += layout->sides[run] == TV_RUN_NEW ? log1p(change) : 0;
+        tv_changes_init(&changes, &matrix);
+        found += tv_change_p(&changes.of[0], TV_CHANGE_UP) < 0.01;
+        tv_changes_release(&changes);
+    }
+    print_message("# changes as planned: %d of %d found\n", found, cases);
+    assert_share(found, cases, 0.7, 0.9);
+    tv_free(values);
+}
+
 UNIT_TESTS(compare, cmocka_unit_test(polygamma_functions), cmocka_unit_test(student_distribution),
            cmocka_unit_test(moderated_t_and_p), cmocka_unit_test(order_of_runs),
            cmocka_unit_test(one_run_a_side), cmocka_unit_test(total_by_welch),
            cmocka_unit_test(names_without_generated_numbers), cmocka_unit_test(rules_are_parsed),
            cmocka_unit_test(wrong_rules_are_refused),
            cmocka_unit_test(calls_of_one_run_are_worth_less),
-           cmocka_unit_test(rates_of_simulated_gates));
+           cmocka_unit_test(rates_of_simulated_gates),
+           cmocka_unit_test(plans_predict_what_is_found));
