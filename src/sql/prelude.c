@@ -24,15 +24,12 @@ const char *const tv_sql_prelude[] = {
     "end",
     "create view slice as select * exclude (kind_id, event, length, is_recursive, waker_utid, "
     "blocked_function, io_wait, state, end_state, cpu, ucpu, priority), slice_kind(kind_id) as "
-    "kind, id "
-    "as slice_id, "
+    "kind, id as slice_id, "
     "category "
     "as cat from tv_slice()",
     "create macro slice_in(t0, t1) as table select * exclude (kind_id, event, length, "
-    "is_recursive, "
-    "waker_utid, blocked_function, io_wait, state, end_state, cpu, ucpu, priority), "
-    "slice_kind(kind_id) "
-    "as kind, id "
+    "is_recursive, waker_utid, blocked_function, io_wait, state, end_state, cpu, ucpu, priority), "
+    "slice_kind(kind_id) as kind, id "
     "as slice_id, category as cat, least(case when "
     "dur < 0 then (select end_ts from trace_bounds) else ts + dur end, t1) - greatest(ts, t0) as "
     "clipped_dur from tv_slice_in(t0, t1)",

@@ -101,7 +101,7 @@ static void screen_pad(struct tv_out *out, uint32_t width)
         tv_out_char(out, ' ');
 }
 
-/* Write a cell; the last one of a line has no blanks behind it. */
+/* Write a cell; the last one of a line has no blanks after it. */
 static void screen_write_cell(struct sql_screen *screen, uint64_t column, struct tv_bytes text)
 {
     struct tv_out cell;
@@ -140,7 +140,7 @@ static void screen_write_measured(struct sql_screen *screen)
     }
 }
 
-/* Take a row: measured ones are kept, those behind them are written. */
+/* Take a row: measured ones are kept, those after them are written. */
 static void screen_add_row(struct sql_screen *screen, const struct tv_sql_chunk *chunk,
                            uint64_t row, uint64_t number)
 {

@@ -314,7 +314,7 @@ static void sql_write_heading(struct sql_result *result)
     tv_out_char(out, '\n');
 }
 
-/* Make a decimal a column of integers, or of real numbers if it has places behind the point. */
+/* Make a decimal a column of integers, or of real numbers if it has digits after the point. */
 static void sql_resolve_decimal(struct tv_sql_result_column *column, duck_result *from,
                                 uint64_t number)
 {
