@@ -75,7 +75,7 @@ async function focus(locator) {
 /** The name of what is under the pointer in the middle of a track. */
 async function under(name) {
   const box = await label(name).boundingBox();
-  const canvas = await page.locator('.lanes canvas').boundingBox();
+  const canvas = await page.locator('.list-view').boundingBox();
   await page.mouse.move(canvas.x + canvas.width / 2, box.y + box.height / 2);
   return page.locator('.readout').innerText();
 }
@@ -143,8 +143,7 @@ test('the buttons on a name never cover the time line', async () => {
 
 test('dragging and keys widen the name column, and the width is kept', async () => {
   const width = () => page.locator('.labels').evaluate((e) => e.offsetWidth);
-  const starts = () =>
-    page.locator('.lanes canvas').evaluate((e) => e.getBoundingClientRect().left);
+  const starts = () => page.locator('.list-view').evaluate((e) => e.getBoundingClientRect().left);
   const usual = await width();
   const box = await page.locator('.labels').boundingBox();
   await page.mouse.move(box.x + box.width, box.y + box.height / 2);

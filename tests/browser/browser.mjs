@@ -62,6 +62,7 @@ export async function newContext({ reader = { unit: 'ms', clock: 'real' }, ...op
   const context = await (await browser()).newContext(options);
   context.setDefaultTimeout(PATIENCE_MS);
   await context.addInitScript(watchRest);
+  await context.addInitScript(`window.copyOf = ${copyOf}`);
   await context.addInitScript((chosen) => {
     try {
       for (const [name, choice] of Object.entries(chosen ?? {}))
@@ -176,16 +177,32 @@ export function ms(ns) {
   return `${digits.slice(0, -3).replace(/\B(?=(\d{3})+$)/g, ',')}.${digits.slice(-3)}`;
 }
 
+/**
+ * In the page: a copy of the pixels of a canvas, or of the canvases that lie below an element, like the
+ * sheets of the time line. Reading a canvas itself would make the browser draw it another way.
+ */
+function copyOf(selector) {
+  const shown = document.querySelector(selector);
+  const canvases =
+    shown.tagName === 'CANVAS' ? [shown] : [...shown.parentElement.querySelectorAll('canvas')];
+  const box = shown.getBoundingClientRect();
+  const ratio = canvases[0].width / canvases[0].clientWidth;
+  const size = [box.width, box.height].map((length) => Math.round(length * ratio));
+  const copy = new OffscreenCanvas(...size).getContext('2d', { willReadFrequently: true });
+  // Pinned tracks are first in the document, and lie over the sheets.
+  for (const canvas of canvases.reverse()) {
+    const { x, y } = canvas.getBoundingClientRect();
+    if (canvas.width > 0 && canvas.height > 0)
+      copy.drawImage(canvas, ...[x - box.x, y - box.y].map((by) => Math.round(by * ratio)));
+  }
+  return copy;
+}
+
 /** How many colours a canvas shows: a blank one has a handful at most. */
 export function colours(page, selector) {
   return page.evaluate((found) => {
-    const canvas = document.querySelector(found);
-    // Read from a copy: reading the canvas itself would make the browser draw it another way.
-    const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', {
-      willReadFrequently: true,
-    });
-    copy.drawImage(canvas, 0, 0);
-    const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+    const copy = window.copyOf(found);
+    const { data } = copy.getImageData(0, 0, copy.canvas.width, copy.canvas.height);
     return new Set(new Uint32Array(data.buffer)).size;
   }, selector);
 }

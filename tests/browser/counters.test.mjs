@@ -54,8 +54,8 @@ function figuresOf(counter, series, ...options) {
 /** Click on the row of a counter at a share of the whole trace. */
 async function clickCounter(name, share) {
   const label = await page.locator('.label.counter', { hasText: name }).boundingBox();
-  const canvas = await page.locator('.lanes canvas').boundingBox();
-  const view = await page.evaluate(() => document.querySelector('.lanes canvas').clientWidth);
+  const canvas = await page.locator('.list-view').boundingBox();
+  const view = await page.evaluate(() => document.querySelector('.list-view').clientWidth);
   await page.mouse.click(canvas.x + view * share, label.y + label.height / 2);
 }
 
@@ -179,7 +179,7 @@ test('another counter can be drawn over the selected one and removed', async () 
   // After a reload, the values of both stand at the pointer: "load" begins at 0.25 ms.
   await own.reload();
   await label().getByText('with load').waitFor();
-  const canvas = await own.locator('.lanes canvas').boundingBox();
+  const canvas = await own.locator('.list-view').boundingBox();
   const row = await label().boundingBox();
   const values = async () => {
     await own.mouse.move(canvas.x + canvas.width * 0.46, row.y + row.height / 2 + Math.random());

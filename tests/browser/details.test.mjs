@@ -43,7 +43,7 @@ const details = async () =>
 /** The nth row of lanes of which the label says this is clicked at a share of the trace. */
 async function press(label, nth, share, words) {
   const row = await page.locator('.label', { hasText: label }).nth(nth).boundingBox();
-  const canvas = await page.locator('.lanes canvas').boundingBox();
+  const canvas = await page.locator('.list-view').boundingBox();
   const x = canvas.x + ((share + 0.015) / 1.03) * canvas.width;
   await page.mouse.click(x, row.y + 11);
   return until(details, (text) => words.test(text), `${label} at ${share}`);

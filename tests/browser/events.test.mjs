@@ -47,11 +47,10 @@ const texts = (selector) => page.locator(selector).allInnerTexts();
 function colourAt(selector, x, y) {
   return page.evaluate(
     ([found, share, top]) => {
-      const canvas = document.querySelector(found);
-      const ratio = canvas.height / canvas.clientHeight;
-      const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d');
-      copy.drawImage(canvas, 0, 0);
-      const at = [Math.round(share * canvas.width), Math.round(top * ratio)];
+      const copy = window.copyOf(found);
+      const { width, height } = copy.canvas;
+      const ratio = height / document.querySelector(found).clientHeight;
+      const at = [Math.round(share * width), Math.round(top * ratio)];
       const [r, g, b] = copy.getImageData(...at, 1, 1).data;
       return '#' + [r, g, b].map((n) => n.toString(16).padStart(2, '0')).join('');
     },
@@ -127,7 +126,7 @@ test('slices have the colour of their name, or the one that the event gives', as
   );
   const top = await topOf('main');
   // The view begins 1.5 % before the trace; "inner" lies at 100 to 400 of 1000 us.
-  await until(() => colourAt('.lanes canvas', 0.35, top + 30), '#b40000', 'terrible');
+  await until(() => colourAt('.list-view', 0.35, top + 30), '#b40000', 'terrible');
 });
 
 test('a name whose slices all have one reserved colour has it in lists and details', async () => {
@@ -161,11 +160,11 @@ test('counters are stacked areas and show the value under the pointer', async ()
   // The stack is 30 in 28 px: used has 9 of them at first and 23 later, free stands upon it.
   const used = await colourOf('memory.used');
   const free = await colourOf('memory.free');
-  await until(() => colourAt('.lanes canvas', 0.25, top + 28), used, 'used at first');
-  assert.equal(await colourAt('.lanes canvas', 0.25, top + 15), free);
-  assert.equal(await colourAt('.lanes canvas', 0.75, top + 15), used);
-  assert.equal(await colourAt('.lanes canvas', 0.75, top + 6), free);
-  const canvas = await page.locator('.lanes canvas').boundingBox();
+  await until(() => colourAt('.list-view', 0.25, top + 28), used, 'used at first');
+  assert.equal(await colourAt('.list-view', 0.25, top + 15), free);
+  assert.equal(await colourAt('.list-view', 0.75, top + 15), used);
+  assert.equal(await colourAt('.list-view', 0.75, top + 6), free);
+  const canvas = await page.locator('.list-view').boundingBox();
   await page.mouse.move(canvas.x + canvas.width * 0.75, canvas.y + top + 15);
   await page.waitForSelector('.tip:not([hidden])');
   assert.deepEqual(
@@ -178,20 +177,20 @@ test('counters are stacked areas and show the value under the pointer', async ()
 test('the series of a counter can be overlaid or shown alone, and the address keeps it', async () => {
   const choice = page.getByLabel('How memory is drawn');
   const top = await topOf('memory');
-  const stacked = await colourAt('.lanes canvas', 0.25, top + 15);
+  const stacked = await colourAt('.list-view', 0.25, top + 15);
   await choice.selectOption('only used');
   // Alone its scale ends at 25: at first it has 10 of 25, and the place of "free" is empty.
   const ground = await page.evaluate(() =>
     getComputedStyle(document.documentElement).getPropertyValue('--bg').trim(),
   );
-  await until(() => colourAt('.lanes canvas', 0.25, top + 12), ground, 'nothing stands upon it');
+  await until(() => colourAt('.list-view', 0.25, top + 12), ground, 'nothing stands upon it');
   assert.notEqual(stacked, ground);
   await until(async () => (await place(page)).counters, '0.0', 'the address');
   await choice.selectOption('overlaid');
   await until(async () => (await place(page)).counters, '0.overlap', 'the address');
   await choice.selectOption('All counters: end at the last value');
   // The last sample is in the middle of the trace: after it there is nothing more.
-  await until(() => colourAt('.lanes canvas', 0.75, top + 25), ground, 'no value is held');
+  await until(() => colourAt('.list-view', 0.75, top + 25), ground, 'no value is held');
   await until(async () => (await place(page)).hold, '0', 'the address');
   await choice.selectOption('All counters: hold the last value to the end');
   await choice.selectOption('stacked');
@@ -199,7 +198,7 @@ test('the series of a counter can be overlaid or shown alone, and the address ke
 });
 
 test('instants are marks that show their fields', async () => {
-  const canvas = await page.locator('.lanes canvas').boundingBox();
+  const canvas = await page.locator('.list-view').boundingBox();
   // The view begins and ends 1.5 % beside the trace.
   const at = (share) => ((share + 0.015) / 1.03) * canvas.width;
   // The colour of its name, as slices have.
@@ -210,7 +209,7 @@ test('instants are marks that show their fields', async () => {
     hash % 23,
   );
   const top = await topOf('main');
-  await until(() => colourAt('.lanes canvas', at(0.7) / canvas.width, top + 3), own, 'the tick');
+  await until(() => colourAt('.list-view', at(0.7) / canvas.width, top + 3), own, 'the tick');
   await page.mouse.click(canvas.x + at(0.7), canvas.y + top + 3);
   const details = page.locator('.details.beside');
   await until(() => details.locator('h2').innerText(), 'mark', 'the details');
@@ -289,7 +288,7 @@ test('a memory table scrolls sideways and keeps its names whole', async () => {
   const work = { ph: 'X', name: 'w', pid: 1, tid: 1, ts: 0, dur: 20 };
   const opened = await showFile('memory.json', [work, dump], { options: NARROW });
   const other = opened.page;
-  const canvas = await other.locator('.lanes canvas').boundingBox();
+  const canvas = await other.locator('.list-view').boundingBox();
   const label = await other.locator('.label', { hasText: 'Memory dumps' }).boundingBox();
   await other.mouse.click(canvas.x + canvas.width / 2, label.y + label.height / 2);
   const wide = other.locator('.details.beside .wide').last();
@@ -315,9 +314,9 @@ test('a slice shows how much of it was on the CPU', async () => {
   page = opened.page;
   const top = await topOf('(third)');
   // The first 10 of 30 us in the colour itself, the others paler.
-  await until(() => colourAt('.lanes canvas', 0.3, top + 15), '#007d00', 'on the CPU');
-  assert.notEqual(await colourAt('.lanes canvas', 0.4, top + 15), '#007d00');
-  const canvas = await page.locator('.lanes canvas').boundingBox();
+  await until(() => colourAt('.list-view', 0.3, top + 15), '#007d00', 'on the CPU');
+  assert.notEqual(await colourAt('.list-view', 0.4, top + 15), '#007d00');
+  const canvas = await page.locator('.list-view').boundingBox();
   await page.mouse.click(canvas.x + canvas.width * 0.6, canvas.y + top + 10);
   const line = page.locator('.details.beside tr', { hasText: 'Not on the CPU' });
   assert.match(await line.innerText(), /0\.020\s+66\.7 %/);

@@ -95,7 +95,7 @@ async function rangeAtRest(old) {
   return ends(range[0]);
 }
 
-const trackBox = async () => await page.locator('.lanes canvas').boundingBox();
+const trackBox = async () => await page.locator('.list-view').boundingBox();
 
 test('the example opens with both panels', async () => {
   const info = json('info', '--format', 'json', example());
@@ -104,7 +104,7 @@ test('the example opens with both panels', async () => {
   assert.ok(facts.includes(`${info.threads} threads`), facts);
   assert.equal(await page.locator('.label').count(), info.threads_with_events);
   await until(
-    () => colours(page, '.lanes canvas'),
+    () => colours(page, '.list-view'),
     (n) => n > 12,
     'colours of the time line',
   );
@@ -393,7 +393,7 @@ test('a collapsed thread shows its innermost calls', async () => {
     'expanded threads',
   );
   await until(
-    () => colours(page, '.lanes canvas'),
+    () => colours(page, '.list-view'),
     (n) => n > 12,
     'colours of the time line',
   );

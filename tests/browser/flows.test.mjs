@@ -69,13 +69,13 @@ const topOf = (text) =>
 
 /** Of a time in microseconds while the whole trace is shown, which begins 1.5 % before it. */
 async function xOf(us) {
-  const { width } = await page.locator('.lanes canvas').boundingBox();
+  const { width } = await page.locator('.list-view').boundingBox();
   return ((us / 1000 + 0.015) / 1.03) * width;
 }
 
 /** Click on a call: its track's name, row and a time in it. */
 async function choose(track, row, us) {
-  const box = await page.locator('.lanes canvas').boundingBox();
+  const box = await page.locator('.list-view').boundingBox();
   await page.mouse.click(box.x + (await xOf(us)), box.y + (await topOf(track)) + 3 + row * 18 + 8);
 }
 
@@ -83,10 +83,8 @@ async function choose(track, row, us) {
 function inkAround(x, y, name, reach = 3, near = 30) {
   return page.evaluate(
     ([cx, cy, property, r, most]) => {
-      const canvas = document.querySelector('.lanes canvas');
-      const ratio = canvas.height / canvas.clientHeight;
-      const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d');
-      copy.drawImage(canvas, 0, 0);
+      const copy = window.copyOf('.list-view');
+      const ratio = copy.canvas.height / document.querySelector('.list-view').clientHeight;
       const text = getComputedStyle(document.documentElement).getPropertyValue(property).trim();
       const wanted = [1, 3, 5].map((i) => parseInt(text.slice(i, i + 2), 16));
       const size = 2 * r + 1;
@@ -204,7 +202,7 @@ test('a flow by bind_id leads to an async slice', async () => {
 test('an arrow shows its figures, and a click on it goes to the other end', async () => {
   await choose('main', 1, 110);
   await until(heading, 'send', 'the selected call');
-  const box = await page.locator('.lanes canvas').boundingBox();
+  const box = await page.locator('.list-view').boundingBox();
   const [x, y] = await middle();
   await until(
     () => inkAround(x, y, '--text-2'),
@@ -231,7 +229,7 @@ test('an arrow shows its figures, and a click on it goes to the other end', asyn
 test('a second click does not hit the arrow that the first click moved under the pointer', async () => {
   await page.keyboard.press('Escape');
   await until(() => details().locator('h2').count(), 0, 'nothing selected');
-  const box = await page.locator('.lanes canvas').boundingBox();
+  const box = await page.locator('.list-view').boundingBox();
   // In "send", right after the point at which its arrows leave.
   const x = box.x + (await xOf(155));
   const y = box.y + (await topOf('main')) + 3 + 18 + 8;
@@ -279,7 +277,7 @@ test('an arrow whose end is out of view leaves at the edge', async () => {
   await page.evaluate(() => {
     location.hash = location.hash.replace(/view=[^&]*&?/, '') + '&view=0-300000';
   });
-  const { width } = await page.locator('.lanes canvas').boundingBox();
+  const { width } = await page.locator('.list-view').boundingBox();
   const top = (await topOf('worker')) + 3 + 8;
   await until(
     () => inkAround(width - 4, top, '--text-2', 2),

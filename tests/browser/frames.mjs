@@ -30,7 +30,7 @@ const folder = mkdtempSync(join(tmpdir(), 'frames-'));
 
 /** In the page: one step of the hand a frame, and the time of each frame noted. */
 function measure({ kind, length }) {
-  const canvas = document.querySelector('.lanes canvas');
+  const canvas = document.querySelector('.list-view');
   const box = canvas.getBoundingClientRect();
   const turn = (more) =>
     canvas.dispatchEvent(
@@ -105,7 +105,7 @@ const browser = await chromium.launch({
 });
 const page = await browser.newPage({ viewport: { width, height } });
 await page.goto(viewer.address);
-await page.waitForSelector('.lanes canvas', { timeout: 600000 });
+await page.waitForSelector('.list-view', { timeout: 600000 });
 await page.waitForFunction(() => !document.querySelector('.profile.pending'), null, {
   timeout: 60000,
 });

@@ -113,7 +113,7 @@ test('each process has a row of its frames, where a click selects one', async ()
   );
   assert.deepEqual(words.sort(), ['Frames', 'Frames 1 late', 'Frames 1 late']);
   const game = late('game');
-  const canvas = await boxOf(page.locator('.lanes canvas'));
+  const canvas = await boxOf(page.locator('.list-view'));
   const margin = Math.round(canvas.width * 0.015);
   const middle = game.start_ns + game.duration_ns / 2 - facts.start_ns;
   const share = middle / (facts.end_ns - facts.start_ns);

@@ -122,7 +122,7 @@ export class Hand {
 
   /** Where a time of the place that was gone to is, on the tracks or the ruler. */
   async x(time) {
-    const box = await this.box('.lanes canvas');
+    const box = await this.box('.list-view');
     const [from, to] = this.view0;
     return box.x + ((time - from) / (to - from)) * box.width;
   }
@@ -138,7 +138,7 @@ export class Hand {
 
   /** A place of the tracks where nothing is drawn: between two frames, a share across. */
   async empty(share) {
-    const box = await this.box('.lanes canvas');
+    const box = await this.box('.list-view');
     return { x: box.x + box.width * share, y: box.y + box.height - 12 };
   }
 

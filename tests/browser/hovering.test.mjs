@@ -25,7 +25,7 @@ let canvas;
 before(async () => {
   const hash = `#view=${VIEW.join('-')}&open=none`;
   ({ page, troubles } = await showFile('rest.json', EVENTS, { hash }));
-  canvas = await page.locator('.lanes canvas').boundingBox();
+  canvas = await page.locator('.list-view').boundingBox();
 });
 
 const readout = () => page.locator('.readout .name').innerText();

@@ -24,7 +24,7 @@ test('a file with only instants has a row for each thread', async () => {
   assert.match(await page.locator('.ruler .key').innerText(), /1 of \d threads?\s+1 process/);
   // Without slices the page opens on another tab, where no details stand beside a table.
   await page.getByRole('tab', { name: 'Profile' }).click();
-  const canvas = await page.locator('.lanes canvas').boundingBox();
+  const canvas = await page.locator('.list-view').boundingBox();
   const at = (share) => canvas.x + ((share + 0.015) / 1.03) * canvas.width;
   const details = page.locator('.details.beside');
   const words = async () => (await details.innerText()).replace(/\s+/g, ' ');
@@ -63,7 +63,7 @@ test('a click selects a slice of length 0', async () => {
     slice('mark', 8, 2),
   ];
   const { page, troubles } = await showFile('zero.json', all);
-  const canvas = await page.locator('.lanes canvas').boundingBox();
+  const canvas = await page.locator('.list-view').boundingBox();
   const top = await page
     .locator('.label')
     .first()
@@ -78,7 +78,7 @@ test('a click on a collapsed thread selects a call that is shorter than a pixel'
   const slice = (name, ts, dur) => ({ ph: 'X', name, pid: 1, tid: 1, ts, dur });
   const all = [slice('long', 0, 1000), slice('tick', 5000, 1), slice('tock', 10000, 0)];
   const { page, troubles } = await showFile('short.json', all, { hash: '#open=none' });
-  const canvas = await page.locator('.lanes canvas').boundingBox();
+  const canvas = await page.locator('.list-view').boundingBox();
   const label = await page.locator('.label').first().boundingBox();
   for (const [share, call] of [
     [0.50005, '0.1'],

@@ -28,7 +28,7 @@ const SCENES = {
     hash: '#view=52000000-182000000&range=62000000-154500000&note=62000000-90000000~first',
     part: 'line',
     async act(page) {
-      await page.locator('.lanes canvas').click({ position: { x: 500, y: 3 + 2 * 18 + 8 } });
+      await page.locator('.list-view').click({ position: { x: 500, y: 3 + 2 * 18 + 8 } });
     },
   },
   whole: { of: example, hash: '', part: 'line' },
@@ -98,7 +98,7 @@ export async function take(name) {
     CanvasRenderingContext2D.prototype.fillText = () => undefined;
   });
   await page.goto(viewer.address + hash);
-  await page.waitForSelector('.lanes canvas');
+  await page.waitForSelector('.list-view');
   await page.addStyleTag({
     content:
       '*, ::placeholder { color: transparent !important; caret-color: transparent; }' +

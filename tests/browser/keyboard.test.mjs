@@ -92,7 +92,7 @@ test('the list beside the time line goes through all tracks and their instants',
   on('JSON', async (hand) => {
     const { page } = hand;
     await hand.at();
-    await page.locator('.lanes canvas').focus();
+    await page.locator('.list-view').focus();
     await hand.press('Tab');
     const list = page.getByRole('grid', { name: 'Visible slices' });
     const shows = (text, what) =>

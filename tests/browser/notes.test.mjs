@@ -38,7 +38,7 @@ after(async () => {
 
 /** Where a time in ms since the first event is; the whole of 9 ms is shown, and 1.5 % around it. */
 async function at(ms) {
-  const canvas = await page.locator('.lanes canvas').boundingBox();
+  const canvas = await page.locator('.list-view').boundingBox();
   const label = await page.locator('.label .pick').first().boundingBox();
   return { x: canvas.x + ((ms / 9 + 0.015) / 1.03) * canvas.width, y: label.y + 8 };
 }

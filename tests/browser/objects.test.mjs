@@ -90,7 +90,7 @@ const topOf = (text) =>
 
 /** Press at a time in us, some pixels under the top of a row. */
 async function clickAt(time, label, under) {
-  const canvas = await page.locator('.lanes canvas').boundingBox();
+  const canvas = await page.locator('.list-view').boundingBox();
   const x = canvas.x + ((time / 1000 + 0.015) / 1.03) * canvas.width;
   await page.mouse.click(x, canvas.y + (await topOf(label)) + under);
 }

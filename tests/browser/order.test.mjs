@@ -215,7 +215,7 @@ test('the menu above the names changes the order, and the address keeps it', asy
   await choose('By name', 'alpha helper memory zeta main worker-9 worker-10');
   await until(async () => (await place(page)).sorted, 'name', 'the address');
   // Only worker-9 has a call at 600 to 800 us.
-  await page.locator('.lanes canvas').focus();
+  await page.locator('.list-view').focus();
   await page.keyboard.press('r');
   await page.getByRole('textbox', { name: /range/i }).fill('0.6 .. 0.8 ms');
   await page.keyboard.press('Enter');

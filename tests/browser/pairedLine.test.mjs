@@ -60,7 +60,7 @@ const head = (page) => page.locator('.paired-head span').innerText();
 
 /** Clicks where the time is on the first level of a thread. */
 async function clickAt(page, where, thread, share) {
-  const lanes = await page.locator(`${where} .lanes canvas`).boundingBox();
+  const lanes = await page.locator(`${where} .list-view`).boundingBox();
   const label = await page.locator(`${where} .label`, { hasText: thread }).first().boundingBox();
   await page.mouse.click(lanes.x + share * lanes.width, label.y + 10);
 }
@@ -192,7 +192,7 @@ test('a call without a partner says so, and a range below is also the range abov
       (text) => text.includes('The base has no slice 4 of draw in main'),
       'why it cannot be aligned',
     );
-    const lanes = await page.locator('#tracks-base .lanes canvas').boundingBox();
+    const lanes = await page.locator('#tracks-base .list-view').boundingBox();
     await page.mouse.move(lanes.x + share(500) * lanes.width, lanes.y + lanes.height - 8);
     await page.mouse.down();
     await page.mouse.move(lanes.x + share(600) * lanes.width, lanes.y + lanes.height - 8);

@@ -76,7 +76,7 @@ for (const scheme of ['light', 'dark'])
     for (const name of ['alpha', 'beta', 'gamma', 'delta', 'inner', 'a note <i>', 'server.json'])
       assert(found.texts.includes(name), `${name} in ${found.texts}`);
     // An eighth of the width for 100 us, a tenth for the 80 us inside; the last ends outside.
-    const width = (await page.locator('.lanes canvas').boundingBox()).width;
+    const width = (await page.locator('.list-view').boundingBox()).width;
     const bars = found.rects.filter((r) => r.height === 17 && r.width > 20);
     assert.equal(bars.length, 5);
     const wide = bars.map((b) => b.width).sort((a, b) => a - b);

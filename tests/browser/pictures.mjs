@@ -62,7 +62,7 @@ async function search(page, text) {
 }
 
 async function canvas(page) {
-  return page.locator('.lanes canvas').boundingBox();
+  return page.locator('.list-view').boundingBox();
 }
 
 async function tab(page, name) {

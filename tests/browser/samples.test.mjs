@@ -33,7 +33,7 @@ test('a thread with samples has a row of them, and each shows its stack', async 
   const row = page.locator('.label', { hasText: 'samples' });
   assert.match(await row.getAttribute('title'), /^4 samples of/);
   const top = await row.evaluate((e) => parseFloat(e.style.top));
-  const canvas = await page.locator('.lanes canvas').boundingBox();
+  const canvas = await page.locator('.list-view').boundingBox();
   await until(
     async () => {
       const x = canvas.x + ((0.4 + 0.015) / 1.03) * canvas.width;
@@ -61,7 +61,7 @@ test('stacks of samples open over time, and a click on a box selects its method'
       parseFloat(getComputedStyle(document.documentElement).getPropertyValue(name));
     return [parseFloat(e.style.top), size('--h-collapsed'), size('--h-row')];
   });
-  const canvas = await page.locator('.lanes canvas').boundingBox();
+  const canvas = await page.locator('.list-view').boundingBox();
   /** A point of the chart: a time in ms, and a level. */
   const point = (ms, at) => ({
     x: canvas.x + ((ms + 0.015) / 1.03) * canvas.width,

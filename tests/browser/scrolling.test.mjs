@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scrolled time line moves the pixels that stay in view and paints only the rest. The result must
-// be the same, pixel for pixel, as painting everything.
+// A scrolled time line paints only the lines that come into view. The result must be the same, pixel
+// for pixel, as painting everything.
 import { strict as assert } from 'node:assert';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,23 +23,28 @@ const scroll = (page, steps) =>
     return tracks.scrollTop;
   }, steps);
 
-/** The pixels of the time line. */
+/** The pixels of the time line, and how far its list is scrolled. */
 const pixels = (page) =>
   page.evaluate(() => {
-    const canvas = document.querySelector('.lanes canvas');
-    const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d');
-    copy.drawImage(canvas, 0, 0);
-    const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
-    return { width: canvas.width, height: canvas.height, all: [...new Uint32Array(data.buffer)] };
+    const copy = window.copyOf('.list-view');
+    const { width, height } = copy.canvas;
+    const { data } = copy.getImageData(0, 0, width, height);
+    const scroll = document.querySelector('.tracks').scrollTop;
+    return { width, height, scroll, all: [...new Uint32Array(data.buffer)] };
   });
 
-/** Another height of the window and back: a resized canvas is painted whole. */
+/**
+ * The same lines in a higher window, and again in this one: a resized time line is painted whole.
+ * Sheets of a higher one begin and end at other lines.
+ */
 async function paintAll(page) {
   const { width, height } = page.viewportSize();
   await page.setViewportSize({ width, height: height + 40 });
   await rested(page);
+  const higher = await pixels(page);
   await page.setViewportSize({ width, height });
   await rested(page);
+  return [higher, await pixels(page)];
 }
 
 /** Edges of curves are rounded by another level of a colour when another part is painted. */
@@ -49,15 +54,20 @@ const differ = (a, b) =>
   a !== b &&
   [0, 8, 16, 24].some((at) => Math.abs(((a >>> at) & 255) - ((b >>> at) & 255)) > LEVELS);
 
+/** Compare the lines of the list that both show. */
 function assertSame(moved, painted) {
-  assert.deepEqual([moved.width, moved.height], [painted.width, painted.height]);
+  assert.equal(moved.width, painted.width);
+  const { width } = moved;
   const other = [];
-  for (let y = 0; y < moved.height; y++)
-    for (let x = 0; x < moved.width; x++)
-      if (differ(moved.all[y * moved.width + x], painted.all[y * moved.width + x])) {
+  for (let y = 0; y < moved.height; y++) {
+    const line = y + moved.scroll - painted.scroll;
+    if (line < 0 || line >= painted.height) continue;
+    for (let x = 0; x < width; x++)
+      if (differ(moved.all[y * width + x], painted.all[line * width + x])) {
         other.push(y);
         break;
       }
+  }
   assert.deepEqual(other, [], 'lines that differ');
   assert.ok(new Set(moved.all).size > 8, 'a blank time line');
 }
@@ -77,7 +87,7 @@ for (const [what, name] of FILES) {
     const { page, troubles, close } = await openPage(viewer.address, {
       viewport: { width: 1280, height: 560 },
     });
-    await page.waitForSelector('.lanes canvas');
+    await page.waitForSelector('.list-view');
     await rested(page);
     for (const steps of [
       [37, 37, 37],
@@ -88,8 +98,8 @@ for (const [what, name] of FILES) {
       const after = await scroll(page, steps);
       await rested(page);
       const moved = await pixels(page);
-      await paintAll(page);
-      assertSame(moved, await pixels(page));
+      for (const painted of await paintAll(page)) assertSame(moved, painted);
+      assert.equal(await scroll(page, [0]), after, 'the same lines');
       if (name !== null) assert.notEqual(after, before, 'nothing to scroll');
     }
     assert.deepEqual(troubles, []);
@@ -100,7 +110,14 @@ for (const [what, name] of FILES) {
 
 test('scrolling a table paints only the rows that come into view', async () => {
   const events = Array.from({ length: 500 }, (_, i) => ({
-    ...{ ph: 'X', name: `function ${i}`, pid: 1, tid: 1, ts: 1000 * i, dur: 10 + i },
+    ...{
+      ph: 'X',
+      name: `function ${i}`,
+      pid: 1,
+      tid: 1,
+      ts: 1000 * i,
+      dur: 10 + i,
+    },
   }));
   const { page, troubles } = await showFile('many.json', events);
   const path = join(mkdtempSync(join(tmpdir(), 'painted-')), 'trace.json');
@@ -132,7 +149,7 @@ test('scrolling keeps the labels that stay, and their order', async (t) => {
   const { page, troubles, close } = await openPage(viewer.address, {
     viewport: { width: 1280, height: 560 },
   });
-  await page.waitForSelector('.lanes canvas');
+  await page.waitForSelector('.list-view');
   await rested(page);
   const tops = () =>
     page.$$eval('.scrolled-labels > *', (all) => all.map((one) => parseFloat(one.style.top)));

@@ -32,7 +32,7 @@ test('Enter goes to the next hit in time at a readable width, and says when it w
     await until(selected, `hit ${IN_TIME[at]}`, 'the selected hit');
   }
   // 10 us are at least 40 px of the time line.
-  const width = await page.locator('.lanes canvas').evaluate((canvas) => canvas.clientWidth);
+  const width = await page.locator('.list-view').evaluate((canvas) => canvas.clientWidth);
   await until(
     async () => {
       const [from, to] = ((await place(page)).view ?? '').split('-').map(Number);

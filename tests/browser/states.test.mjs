@@ -51,7 +51,7 @@ const track = (kind, name) => facts.tracks.find((t) => t.kind === kind && t.name
 /** Distance of a label's middle from the top of the time line. */
 async function middleOf(label) {
   const box = await page.locator(label).boundingBox();
-  const canvas = await page.locator('.lanes canvas').boundingBox();
+  const canvas = await page.locator('.list-view').boundingBox();
   return box.y + box.height / 2 - canvas.y;
 }
 
@@ -59,12 +59,11 @@ async function middleOf(label) {
 function colourAt(ms, y) {
   return page.evaluate(
     ([at, top]) => {
-      const canvas = document.querySelector('.lanes canvas');
-      const ratio = canvas.height / canvas.clientHeight;
-      const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d');
-      copy.drawImage(canvas, 0, 0);
+      const copy = window.copyOf('.list-view');
+      const { width, height } = copy.canvas;
+      const ratio = height / document.querySelector('.list-view').clientHeight;
       return [
-        ...copy.getImageData(Math.round(at * canvas.width), Math.round(top * ratio), 1, 1).data,
+        ...copy.getImageData(Math.round(at * width), Math.round(top * ratio), 1, 1).data,
       ].slice(0, 3);
     },
     [share(ms), y],
@@ -121,7 +120,7 @@ test('processors come first with their counters and are not counted as threads',
 });
 
 test('a state has its colour, and a thread without slices has a row of states', async () => {
-  const width = await page.locator('.lanes canvas').evaluate((c) => c.clientWidth);
+  const width = await page.locator('.list-view').evaluate((c) => c.clientWidth);
   margin = Math.round(width * 0.015) / width;
   const y = await middleOf(`.label:has([data-key="n${track('states', 'disk').track}"])`);
   const [red, green, blue] = await colourAt(3, y);
@@ -131,7 +130,7 @@ test('a state has its colour, and a thread without slices has a row of states', 
 test('a slice on an expanded row is pale while its thread waits', async () => {
   const box = await page.locator(`.label:has([data-key="n${track('thread', 'app').track}"])`);
   const top = (await box.boundingBox()).y;
-  const y = top - (await page.locator('.lanes canvas').boundingBox()).y + 16;
+  const y = top - (await page.locator('.list-view').boundingBox()).y + 16;
   // The slice lasts from 0.1 to 6 ms; app runs until 1 ms, and again from 5 ms on.
   const [first, waiting, last] = [
     await colourAt(0.9, y),
@@ -172,7 +171,7 @@ test('"woken by" links to the waker, and the blocking function is shown', async 
 test('keys move from state to state', async () => {
   const row = track('states', 'app').first_row;
   await select(row, 1);
-  await page.locator('.lanes canvas').focus();
+  await page.locator('.list-view').focus();
   await page.keyboard.press('.');
   await until(async () => (await place(page)).call === `${row}.2`, true, 'the page');
   await page.keyboard.press(',');
@@ -253,8 +252,8 @@ test('the tables are of the selected range, by state and by processor', async ()
 
 test('V draws a band where the VSync counter is on', async () => {
   await page.evaluate(() => (location.hash = ''));
-  await page.locator('.lanes canvas').focus();
-  const y = (await page.locator('.lanes canvas').evaluate((c) => c.clientHeight)) - 3;
+  await page.locator('.list-view').focus();
+  const y = (await page.locator('.list-view').evaluate((c) => c.clientHeight)) - 3;
   const plain = await colourAt(2.6, y);
   await page.keyboard.press('v');
   await until(async () => String(await colourAt(2.6, y)) !== String(plain), true, 'the page');

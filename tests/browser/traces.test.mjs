@@ -16,7 +16,7 @@ async function assertShown(page) {
   const told = '.profile .row.method, .profile .empty:not([hidden])';
   await page.waitForSelector(told, { state: 'attached' });
   if ((await page.locator('.profile .row.method').count()) === 0) return;
-  const drawn = () => colours(page, '.lanes canvas');
+  const drawn = () => colours(page, '.list-view');
   await until(drawn, (n) => n > 4, 'colours of the time line');
 }
 

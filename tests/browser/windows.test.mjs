@@ -50,7 +50,11 @@ for (const format of Object.keys(FORMATS))
         await hand.at({ call: hand.id(1, 21), range: '5000000-15000000' });
         for (const [width, height] of SIZES) {
           await hand.page.setViewportSize({ width, height });
-          const canvas = () => hand.page.locator('.lanes canvas').evaluate((c) => c.width);
+          const canvas = () =>
+            hand.page
+              .locator('.lanes > canvas')
+              .first()
+              .evaluate((c) => c.width);
           const most = width * deviceScaleFactor;
           await until(canvas, (n) => n > 0.7 * most && n < most, 'the canvas of this window');
           assert.deepEqual(await crowded(hand.page), [], `${width}x${height}`);

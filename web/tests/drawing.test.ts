@@ -242,7 +242,7 @@ test('a flow is a curve with a halo, a dot at its start and a head at its end', 
   };
   const g = new DrawLog();
   const scene = { theme: THEME, scale: SCALE, placed: PLACED, scroll: 0, processOf: () => 0 };
-  paintFlows(g, scene, [flow], 'selected', 90);
+  paintFlows(g, scene, [flow], 'selected', { from: 0, to: 90 });
   const [halo, curve] = g.of('stroke');
   assert.deepEqual([halo?.style, curve?.style], ['--bg', '--text-2']);
   assert((halo?.lineWidth ?? 0) > (curve?.lineWidth ?? 0));

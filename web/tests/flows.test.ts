@@ -114,7 +114,10 @@ test('the nearest arrow within reach is hit', () => {
 test('an arrow that leaves the view is dashed', () => {
   const dashed = (to: number): boolean => {
     const g = new DrawLog();
-    paintFlows(g, SCENE, [flow(1, end(300, 100), end(500, to, 5))], 'selected', 200);
+    paintFlows(g, SCENE, [flow(1, end(300, 100), end(500, to, 5))], 'selected', {
+      from: 0,
+      to: 200,
+    });
     return g.drawn.some((d) => d.dashed);
   };
   assert.equal(dashed(500), false);

@@ -142,13 +142,13 @@ function bezierAt(p: readonly [number, number, number, number], t: number): numb
   return u * u * u * p[0] + 3 * u * u * t * p[1] + 3 * u * t * t * p[2] + t * t * t * p[3];
 }
 
-function strokeFlowCurve(g: Surface, c: Curve, scroll: number): void {
+function strokeFlowCurve(g: Surface, c: Curve, above: number): void {
   g.beginPath();
-  g.moveTo(c.x[0], c.y[0] - scroll);
+  g.moveTo(c.x[0], c.y[0] - above);
   g.bezierCurveTo(
-    ...([c.x[1], c.y[1] - scroll] as const),
-    ...([c.x[2], c.y[2] - scroll] as const),
-    ...([c.x[3], c.y[3] - scroll] as const),
+    ...([c.x[1], c.y[1] - above] as const),
+    ...([c.x[2], c.y[2] - above] as const),
+    ...([c.x[3], c.y[3] - above] as const),
   );
   g.stroke();
 }
@@ -157,14 +157,14 @@ function strokeFlowCurve(g: Surface, c: Curve, scroll: number): void {
  * Draw the arrow head along the last direction of the curve, or pointing out of the view if the end
  * is outside.
  */
-function fillArrowHead(g: Surface, c: Curve, scroll: number, size: number): void {
+function fillArrowHead(g: Surface, c: Curve, above: number, size: number): void {
   const along =
     c.cutTo !== 0
       ? Math.atan2(0, c.cutTo)
       : Math.atan2(c.y[3] - bezierAt(c.y, 0.9), c.x[3] - bezierAt(c.x, 0.9));
   const point = (back: number, aside: number): [number, number] => [
     c.x[3] - back * Math.cos(along) - aside * Math.sin(along),
-    c.y[3] - scroll - back * Math.sin(along) + aside * Math.cos(along),
+    c.y[3] - above - back * Math.sin(along) + aside * Math.cos(along),
   ];
   g.beginPath();
   g.moveTo(...point(0, 0));
@@ -176,7 +176,7 @@ function fillArrowHead(g: Surface, c: Curve, scroll: number, size: number): void
 
 export type FlowLook = 'selected' | 'other' | 'hovered';
 
-function paintFlow(g: Surface, s: FlowScene, c: Curve, look: FlowLook, scroll: number): void {
+function paintFlow(g: Surface, s: FlowScene, c: Curve, look: FlowLook, above: number): void {
   const { colour } = s.theme;
   const strong = look !== 'other';
   const ink = look === 'hovered' ? colour.select : strong ? colour['text-2'] : colour['text-3'];
@@ -184,18 +184,18 @@ function paintFlow(g: Surface, s: FlowScene, c: Curve, look: FlowLook, scroll: n
   if (strong) {
     g.strokeStyle = colour.bg;
     g.lineWidth = look === 'hovered' ? 5 : 4;
-    strokeFlowCurve(g, c, scroll);
+    strokeFlowCurve(g, c, above);
   }
   if (c.cutFrom !== 0 || c.cutTo !== 0) g.setLineDash([5, 3]);
   g.strokeStyle = ink;
   g.fillStyle = ink;
   g.lineWidth = look === 'hovered' ? 2 : strong ? 1.5 : 1;
-  strokeFlowCurve(g, c, scroll);
+  strokeFlowCurve(g, c, above);
   g.setLineDash([]);
-  fillArrowHead(g, c, scroll, strong ? HEAD : SMALL_HEAD);
+  fillArrowHead(g, c, above, strong ? HEAD : SMALL_HEAD);
   if (!strong || c.cutFrom !== 0) return;
   g.beginPath();
-  g.arc(c.x[0], c.y[0] - scroll, DOT, 0, 2 * Math.PI);
+  g.arc(c.x[0], c.y[0] - above, DOT, 0, 2 * Math.PI);
   g.fill();
 }
 
@@ -211,21 +211,21 @@ function flowAlpha(count: number): number {
   return count > 600 ? 0.35 : count > 100 ? 0.6 : 0.85;
 }
 
-/** Paint the flows that cross the visible part of the list. */
+/** Paint the flows that cross a part of the list, whose top is at the top of the surface. */
 export function paintFlows(
   g: Surface,
   s: FlowScene,
   flows: readonly Flow[],
   look: FlowLook,
-  height: number,
+  { from, to }: { from: number; to: number },
 ): void {
   if (flows.length === 0) return;
   g.save();
   if (look === 'other') g.globalAlpha = flowAlpha(flows.length);
   for (const flow of flows) {
     const curve = flowCurveOf(s, flow);
-    if (!curve || isCurveOutside(curve, s.scroll, s.scroll + height)) continue;
-    paintFlow(g, s, curve, look, s.scroll);
+    if (!curve || isCurveOutside(curve, from, to)) continue;
+    paintFlow(g, s, curve, look, from);
   }
   g.restore();
 }

@@ -11,8 +11,6 @@ export class Canvas {
   height = 0;
   ratio = 1;
   private readonly context: CanvasRenderingContext2D;
-  /** False while a frame is painted in which only the scroll position changed. */
-  whole = true;
   private waiting = 0;
 
   /**
@@ -41,13 +39,7 @@ export class Canvas {
     for (const element of new Set([place, frame])) observer.observe(element);
   }
 
-  invalidate = (): void => {
-    this.whole = true;
-    this.scrolled();
-  };
-
-  /** Ask for a frame in which only the scroll position has changed. */
-  readonly scrolled = (): void => {
+  readonly invalidate = (): void => {
     if (this.waiting === 0) this.waiting = requestAnimationFrame(() => this.paint());
   };
 
@@ -61,14 +53,10 @@ export class Canvas {
     if (this.element.width !== width || this.element.height !== height) {
       this.element.width = width;
       this.element.height = height;
-      this.whole = true;
       this.element.style.width = `${this.width}px`;
       this.element.style.height = `${this.height}px`;
     }
     this.context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
-    const { whole } = this;
     this.draw(this.context);
-    // A painter may have asked for another frame meanwhile.
-    if (whole && this.waiting === 0) this.whole = false;
   }
 }

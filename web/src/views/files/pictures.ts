@@ -133,7 +133,10 @@ function timelinePicture(v: Views, line: TimelineView, ratio: number): Picture {
         box: { x: 0, y: top, w: names, h: height },
         draw: (g) => paintLabels(g, labels, line.labels.shown()),
       },
-      { box: { x: names, y: top, w: width, h: height }, draw: (g) => line.drawPicture(g, ratio) },
+      {
+        box: { x: names, y: top, w: width, h: height },
+        draw: (g) => line.painter.paintPicture(g, ratio),
+      },
     ],
   );
 }

@@ -56,13 +56,14 @@ export class FlowLayer {
     return this.ofThreads.get(thread) ?? lone?.process ?? -1;
   }
 
-  paint(g: Surface, scene: Scene, height: number): void {
+  /** Paint the arrows in a part of the list, whose top is at the top of the surface. */
+  paint(g: Surface, scene: Scene, part: { from: number; to: number }): void {
     const { flows } = this.v;
     const s = this.whole(scene);
-    paintFlows(g, s, flows.others.peek(), 'other', height);
-    paintFlows(g, s, flows.selected.peek(), 'selected', height);
+    paintFlows(g, s, flows.others.peek(), 'other', part);
+    paintFlows(g, s, flows.selected.peek(), 'selected', part);
     const hovered = this.hovered.peek();
-    if (hovered) paintFlows(g, s, [hovered], 'hovered', height);
+    if (hovered) paintFlows(g, s, [hovered], 'hovered', part);
   }
 
   /** Return the arrow at a point; y counts from the top of the scrolled list. */

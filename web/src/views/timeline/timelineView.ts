@@ -17,50 +17,34 @@ import {
   type RowBox,
   type TrackBox,
 } from '../../model/layout';
-import { counterBoxes, timelineRows, type CounterBox, type Row } from '../../model/rows';
+import { timelineRows, type CounterBox, type Row } from '../../model/rows';
 import type { Span } from '../../model/span';
-import { statesOfThreads } from '../../model/states';
 import { resolutionFor, TileCache, tileRange } from '../../model/tileCache';
 import { openProcessOf, unhide } from '../../model/unhide';
-import { paintCounters, type CounterScene } from '../../render/counterPainter';
-import { instantAt, paintInstants } from '../../render/instantPainter';
-import { NarrowBars } from '../../render/narrowBars';
+import { instantAt } from '../../render/instantPainter';
 import { paintRuler } from '../../render/rulerPainter';
 import type { Surface } from '../../render/surface';
-import { IMAGES_PER_FRAME, DensityImages } from '../../render/densityRows';
 import { inTermsOf, wordsFor } from '../../model/words';
-import { TimeScale } from '../../render/timeScale';
-import { paintGroups, paintTracks, type Scene } from '../../render/trackPainter';
+import type { TimeScale } from '../../render/timeScale';
+import type { Scene } from '../../render/trackPainter';
 import { NonSliceLayer, sayLeftOut, type MarkHit } from './nonSliceLayer';
 import { Canvas } from '../canvas';
 import type { Views } from '../context';
 import { FlowLayer } from './flowLayer';
 import { LaneTiles } from './laneTiles';
 import { labelEdge } from './labelEdge';
+import { AHEAD, ListCanvas, type PaintJob } from './listCanvas';
 import { chosenRows } from './rowOrderMenu';
 import { rulerKey } from './rulerKey';
 import { rulerScene } from './rulerScene';
-import { paintStrip, ScrolledPart } from './scrolledPart';
 import { TimelineLabels } from './timelineLabels';
-
-/** Rows this far outside the view, in pixels, are requested before the user scrolls to them. */
-const AHEAD = 120;
+import { TimelinePainter } from './timelinePainter';
 
 /** The hit under a point of the canvas. */
 export interface Under {
   box: TrackBox;
   lane: LaneBox | null;
   hit: Hit | null;
-}
-
-/**
- * A part of the list that is painted: from `top` to `bottom` of the canvas, scrolled by `scroll`.
- */
-interface Part {
-  placed: TimelineLayout;
-  scroll: number;
-  top: number;
-  bottom: number;
 }
 
 /** The view of ruler and tracks. */
@@ -78,12 +62,11 @@ export class TimelineView {
   readonly rows: ReadSignal<readonly Row[]>;
   readonly cache: TileCache;
   readonly flows: FlowLayer;
-  readonly canvas: Canvas;
+  readonly canvas: ListCanvas;
+  private readonly pinnedPlace: HTMLElement;
+  private readonly pinnedCanvas: Canvas;
   private readonly rulerCanvas: Canvas;
-  private readonly narrow = new NarrowBars();
-  private readonly shownPart = new ScrolledPart();
-  private readonly densityImages = new DensityImages(IMAGES_PER_FRAME);
-  private readonly statesOf: ReadonlyMap<number, number>;
+  readonly painter: TimelinePainter;
   private readonly laneTiles = new LaneTiles();
   private readonly body: HTMLElement;
   readonly labels: TimelineLabels;
@@ -92,7 +75,6 @@ export class TimelineView {
 
   constructor(private readonly v: Views) {
     const { viewer, settings } = v;
-    this.statesOf = statesOfThreads(viewer.facts.tracks);
     this.flows = new FlowLayer(v);
     this.marks = new NonSliceLayer(v);
     this.cache = new TileCache(
@@ -143,11 +125,11 @@ export class TimelineView {
       },
       this.body,
     );
-    this.canvas = new Canvas(
+    this.canvas = new ListCanvas(
       this.lanes,
       this.tracks,
       inTermsOf(wordsFor(viewer.facts), 'Calls of each thread over time'),
-      (g) => this.drawTracks(g),
+      (jobs) => this.drawTracks(jobs),
       () => {
         this.v.selection.setWidth(this.canvas.width);
         this.v.counters.setWidth(this.canvas.width);
@@ -157,8 +139,13 @@ export class TimelineView {
         this.scrolled();
       },
     );
-    this.canvas.element.tabIndex = 0;
-    this.lanes.append(this.canvas.element);
+    this.pinnedPlace = h('div', { class: 'pinned-lanes' });
+    this.pinnedCanvas = new Canvas(this.pinnedPlace, this.pinnedPlace, 'Pinned tracks', (g) =>
+      this.painter.paintPinned(g),
+    );
+    this.pinnedPlace.append(this.pinnedCanvas.element);
+    this.canvas.element.append(this.pinnedPlace);
+    this.painter = new TimelinePainter(v, this);
 
     this.rulerPlace = h('div', { class: 'canvas' });
     this.rulerCanvas = new Canvas(this.rulerPlace, this.rulerPlace, 'Ruler', (g) =>
@@ -217,7 +204,12 @@ export class TimelineView {
     this.flows.watch();
     this.marks.watch();
     this.overCounter.get();
+    this.paintAll();
+  }
+
+  private paintAll(): void {
     this.canvas.invalidate();
+    this.pinnedCanvas.invalidate();
   }
 
   /** Paint the rows of one kind again after an answer about them. */
@@ -230,130 +222,43 @@ export class TimelineView {
 
   /** Paint boxes of the list again in the next frame, and nothing else. */
   private paintAgain(boxes: readonly { top: number; height: number }[]): void {
-    if (boxes.some(({ top }) => top < this.placed.peek().pinned)) this.canvas.whole = true;
-    for (const { top, height } of boxes) this.shownPart.paintAgain({ from: top, to: top + height });
-    this.canvas.scrolled();
+    const { pinned } = this.placed.peek();
+    if (boxes.some(({ top }) => top < pinned)) this.pinnedCanvas.invalidate();
+    for (const { top, height } of boxes) this.canvas.paintAgain({ from: top, to: top + height });
   }
 
   private layLabels(): void {
     const placed = this.placed.get();
+    this.canvas.listHeight = placed.height + 8;
     this.body.style.height = `${placed.height + 8}px`;
+    this.pinnedPlace.style.height = `${placed.pinned}px`;
     this.labels.lay(placed, this.tracks.scrollTop, this.tracks.scrollTop + this.canvas.height);
   }
 
   private readonly scrolled = (): void => {
     this.labels.show(this.tracks.scrollTop, this.tracks.scrollTop + this.canvas.height);
-    this.canvas.scrolled();
+    // Arrows to pinned tracks, which do not scroll, have other shapes now.
+    if (this.placed.peek().pinned > 0 && this.flows.any) this.paintAll();
+    else this.canvas.scrolled();
   };
 
   get scale(): TimeScale {
-    return new TimeScale(this.v.viewer.view.peek(), this.canvas.width);
+    return this.painter.scale;
   }
 
-  private scene(scale: TimeScale): Scene {
-    const { viewer, selection, search, settings, meters } = this.v;
-    const theme = settings.theme.peek();
-    return {
-      theme,
-      frames: viewer.frames,
-      meter: meters.get(theme.barFont),
-      densityImages: this.densityImages,
-      narrow: this.narrow,
-      cache: this.cache,
-      statesOf: this.statesOf,
-      scale,
-      res: resolutionFor(scale.nsPerPixel),
-      ratio: this.canvas.ratio,
-      unit: viewer.unit.peek(),
-      bounds: viewer.bounds,
-      range: viewer.range.peek(),
-      notes: viewer.notes.peek(),
-      bands: this.v.vsync.bands.peek(),
-      pointer: viewer.pointer.peek(),
-      frame: viewer.frame.peek(),
-      call: selection.details.peek(),
-      pinned: this.v.pair.pinned.peek()?.call ?? null,
-      extents: selection.extents.peek(),
-      hovered: viewer.hover.peek()?.hit.call ?? null,
-      matches: search.hits.peek()?.matches ?? null,
-      dimmed: search.focused.peek() && (search.hits.peek()?.frames.length ?? 0) > 0,
-      hit: search.current.peek()?.call ?? null,
-    };
-  }
-
-  private drawTracks(g: Surface): void {
+  private drawTracks(jobs: readonly PaintJob[]): void {
     const placed = this.placed.peek();
     const scroll = this.tracks.scrollTop;
-    const scene = this.scene(this.scale);
+    const scene = this.painter.scene();
     this.want(placed, scroll, scene);
-    const { height, width } = this.canvas;
+    const { height } = this.canvas;
     const near = this.seen(placed.rows, scroll - AHEAD, scroll + height + AHEAD);
     const around = (): RowBox[] => this.seen(placed.rows, scroll - height, scroll + 2 * height);
-    this.v.counters.show(this.counterBoxes(near), () => this.counterBoxes(around()));
+    const counters = (of: RowBox[]): CounterBox[] => this.painter.counterBoxes(of);
+    this.v.counters.show(counters(near), () => counters(around()));
     this.marks.show(near, around);
-    this.densityImages.begin();
-    const moved = this.shownPart.move(g, this.canvas, placed, scroll, placed.pinned);
-    const strips = this.flows.any ? null : moved;
-    if (!strips) this.drawScene(g, scene);
-    for (const strip of strips ?? [])
-      paintStrip(g, strip, width, (above, bottom) =>
-        this.drawPart(g, scene, { placed, scroll: scroll + above, top: 0, bottom }),
-      );
-    if (this.densityImages.late) {
-      if (!strips) this.canvas.invalidate();
-      else
-        this.paintAgain(strips.map(({ from, to }) => ({ top: from + scroll, height: to - from })));
-    }
+    this.painter.paintJobs(jobs, scene);
     this.whenDrawn();
-  }
-
-  /** Paint the visible part as a picture to save, without the marks of the pointer. */
-  drawPicture(g: Surface, ratio: number): void {
-    const densityImages = new DensityImages();
-    this.drawScene(g, {
-      ...this.scene(this.scale),
-      densityImages,
-      ratio,
-      pointer: null,
-      hovered: null,
-    });
-  }
-
-  private drawScene(g: Surface, scene: Scene): void {
-    const placed = this.placed.peek();
-    const scroll = this.tracks.scrollTop;
-    this.drawPart(g, scene, { placed, scroll, top: placed.pinned, bottom: this.canvas.height });
-    if (placed.pinned > 0) {
-      this.drawPart(g, scene, { placed, scroll: 0, top: 0, bottom: placed.pinned });
-      g.fillStyle = scene.theme.colour['line-strong'];
-      g.fillRect(0, placed.pinned - 1, this.canvas.width, 1);
-    }
-    const { theme, scale } = scene;
-    this.flows.paint(g, { theme, scale, placed, scroll }, this.canvas.height);
-  }
-
-  /** Paint everything except flows, for the pinned part or for the scrolled part. */
-  private drawPart(g: Surface, scene: Scene, { placed, scroll, top, bottom }: Part): void {
-    g.save();
-    g.beginPath();
-    g.rect(0, top, this.canvas.width, bottom - top);
-    g.clip();
-    paintTracks(g, scene, placed.tracks, scroll, bottom);
-    this.drawCounters(g, scene, { placed, scroll, top, bottom });
-    this.marks.paint(g, scene, placed.rows, scroll, bottom);
-    paintGroups(g, scene, placed.groups, scroll, bottom);
-    const mark = this.v.viewer.mark.peek();
-    const selected = mark?.kind === 'instant' ? mark.number : null;
-    const list = this.v.instants.list.peek();
-    const { theme, scale, frames } = scene;
-    const meter = this.v.meters.get(theme.font);
-    paintInstants(g, { theme, scale, placed, frames, meter, selected }, list, scroll, bottom);
-    g.restore();
-  }
-
-  private counterBoxes(rows: readonly RowBox[]): CounterBox[] {
-    const end = this.v.viewer.hold.peek() ? this.v.viewer.facts.end_ns : null;
-    return counterBoxes(rows, end, (counter) => this.v.counters.overlayOf(counter));
   }
 
   /** Return the pinned boxes, and the boxes visible between two heights of the list. */
@@ -365,22 +270,6 @@ export class TimelineView {
     const { pinned } = this.placed.peek();
     const fixed = pinned > 0 ? boxesIn(boxes, 0, Math.min(pinned, this.canvas.height)) : [];
     return [...new Set([...fixed, ...boxesIn(boxes, top, bottom)])];
-  }
-
-  private drawCounters(g: Surface, scene: Scene, { placed, scroll, bottom }: Part): void {
-    const seen = this.counterBoxes(boxesIn(placed.rows, scroll, scroll + bottom));
-    const mark = this.v.viewer.mark.peek();
-    const counters: CounterScene = {
-      theme: scene.theme,
-      scale: scene.scale,
-      meter: this.v.meters.get(scene.theme.font),
-      values: this.v.counters.values.peek(),
-      pointer: scene.pointer,
-      hovered: this.overCounter.peek()?.counter ?? null,
-      selected: mark?.kind === 'counter' ? { counter: mark.number, at: mark.at } : null,
-      views: this.v.viewer.counterViews.peek(),
-    };
-    paintCounters(g, counters, seen, scroll, bottom);
   }
 
   /** Convert y of the canvas to y of the list. Pinned tracks do not scroll. */
