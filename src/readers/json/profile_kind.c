@@ -146,7 +146,8 @@ static enum tv_json_profile kind_of_head(const struct kind_scan *scan)
         return TV_JSON_PROFILE_HEAPPROFILE;
     if (scan->inside & (KEY(HIT_COUNT) | KEY(FUNCTION_NAME)))
         return TV_JSON_PROFILE_CPUPROFILE;
-    return TV_JSON_PROFILE_NONE;
+    /* A damaged tree: the samples of both kinds are beside it. */
+    return scan->top & KEY(SAMPLES) ? TV_JSON_PROFILE_HEAPPROFILE : TV_JSON_PROFILE_NONE;
 }
 
 static bool kind_is_speedscope(const struct kind_scan *scan)

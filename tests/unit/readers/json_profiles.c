@@ -278,6 +278,28 @@ static void missing_members_are_counted(void **state)
     }
 }
 
+/* A profile whose tree is missing is still no Trace Event JSON, which would be empty. */
+static void profiles_without_a_tree_are_recognised(void **state)
+{
+    static const struct {
+        const char *text;
+        bool heap;
+    } cases[] = {
+        {"{\"head\":null,\"samples\":[]}", true},
+        {"{\"samples\":[],\"head\":{}}", true},
+        {"{\"head\":{\"selfSize\":0}}", true},
+        {"{\"head\":null}", false}, /* as in many other files */
+        {"{\"head\":null,\"samples\":[],\"traceEvents\":[]}", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < TV_COUNT(cases); i++) {
+        struct tv_bytes text = tv_bytes_of(cases[i].text);
+        bool heap = tv_reader_heapprofile.sniff(text, text.length) > 0;
+        if (heap != cases[i].heap)
+            fail_msg("%s: %d", cases[i].text, heap);
+    }
+}
+
 /* A profile of speedscope without its samples or events, or without the type that names them. */
 static void profiles_of_speedscope_without_rows_are_counted(void **state)
 {
@@ -365,6 +387,7 @@ UNIT_TESTS(json_profiles, cmocka_unit_test(whole_files_are_read),
            cmocka_unit_test(markers_of_a_recording_are_on_the_axis_of_its_samples),
            cmocka_unit_test(files_without_their_list_are_refused),
            cmocka_unit_test(missing_members_are_counted),
+           cmocka_unit_test(profiles_without_a_tree_are_recognised),
            cmocka_unit_test(profiles_of_speedscope_without_rows_are_counted),
            cmocka_unit_test(numbers_are_exact_to_64_bits),
            cmocka_unit_test(lines_of_functions_are_in_range),
