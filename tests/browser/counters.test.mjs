@@ -138,6 +138,17 @@ test('the table has the figures of all counters and can be sorted and saved', as
   await page.locator('.counters').getByRole('button', { name: /^Mean/ }).click();
   await until(async () => (await place(page)).figures, 'mean.down', 'the address');
   assert.deepEqual(await names(), ['load', 'heap: free', 'heap: used']);
+  // Enter in the box goes from hit to hit.
+  const find = page.getByLabel('Find in table');
+  await find.fill('heap');
+  await until(async () => (await names()).join(), 'heap: free,heap: used', 'the hits');
+  const chosen = () => page.locator('.counters .cursor .text:first-of-type').allInnerTexts();
+  for (const name of ['heap: free', 'heap: used']) {
+    await find.press('Enter');
+    await until(async () => (await chosen()).join(), name, 'the next hit');
+  }
+  await find.fill('');
+  await until(async () => (await names()).length, 3, 'all again');
   const ours = await shown(page, 'counters');
   const theirs = json(
     ...['counters', '--format', 'json', '--sort', 'mean', '--range', '150us:450us'],

@@ -39,7 +39,7 @@ import { compareStart } from './compareStart';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
 import { Grid, lineHeight, type GridColumn } from './grid';
-import { markedText } from './tableTab';
+import { filteredLines, markedText } from './tableTab';
 
 const PADDING = 18;
 const LEAST = 62;
@@ -78,6 +78,7 @@ export class CompareView {
   private readonly one = h('section', { class: 'compared-calls', hidden: true });
   private readonly lines: ReadSignal<readonly ComparedRow[]>;
   private readonly grid: Grid;
+  readonly findable: Findable;
   private readonly note = h('span', { class: 'about second', attrs: { 'aria-live': 'polite' } });
 
   /** Frames by the full name that the answer has for them. */
@@ -121,6 +122,7 @@ export class CompareView {
       },
       () => lineHeight(v.settings),
     );
+    this.findable = filteredLines(this.grid, () => this.foundText());
     const bar = this.bar();
     this.element = h(
       'div',
@@ -434,14 +436,6 @@ export class CompareView {
   copyText(): string | null {
     return markedText(this.grid, this.exported());
   }
-
-  readonly findable: Findable = {
-    text: () => this.foundText(),
-    miss: () => this.foundText().startsWith('0 '),
-    typed: () => undefined,
-    step: () => undefined,
-    focus: () => this.grid.scroller.focus(),
-  };
 
   private foundText(): string {
     const { viewer } = this.v;

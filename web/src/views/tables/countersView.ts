@@ -25,7 +25,7 @@ import { goToCounter } from '../timeline/counterSteps';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
 import { Grid, lineHeight, type GridColumn } from './grid';
-import { markedText } from './tableTab';
+import { filteredLines, markedText } from './tableTab';
 
 const LEAST = 56;
 const NAME_LEAST = 160;
@@ -38,6 +38,7 @@ export class CountersView {
   private readonly store: CounterFiguresStore;
   private readonly lines: ReadSignal<readonly FigureLine[]>;
   private readonly grid: Grid;
+  readonly findable: Findable;
   /** Width of the table in CSS pixels; 0: not known yet. */
   private readonly width = signal(0);
 
@@ -68,6 +69,7 @@ export class CountersView {
       },
       () => lineHeight(v.settings),
     );
+    this.findable = filteredLines(this.grid, () => this.foundText());
     this.element = h('div', { class: 'with-bar counters' }, this.grid.element);
     effect(() => this.showColumns());
     effect(() => this.show());
@@ -169,14 +171,6 @@ export class CountersView {
   copyText(): string | null {
     return markedText(this.grid, this.exported());
   }
-
-  readonly findable: Findable = {
-    text: () => this.foundText(),
-    miss: () => this.foundText().startsWith('0 '),
-    typed: () => undefined,
-    step: () => undefined,
-    focus: () => this.grid.scroller.focus(),
-  };
 
   private foundText(): string {
     const answer = this.store.answer.get();

@@ -24,7 +24,7 @@ import { goToCall, type Views } from '../context';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
 import { Grid, lineHeight, type GridColumn } from './grid';
-import { markedText } from './tableTab';
+import { filteredLines, markedText } from './tableTab';
 
 const LEAST = 56;
 const NAME_LEAST = 160;
@@ -35,6 +35,7 @@ export class StatesView {
   private readonly store: StatesStore;
   private readonly lines: ReadSignal<readonly StatesLine[]>;
   private readonly grid: Grid;
+  readonly findable: Findable;
   /** Width of the table in CSS pixels; 0: not known yet. */
   private readonly width = signal(0);
 
@@ -62,6 +63,7 @@ export class StatesView {
       },
       () => lineHeight(v.settings),
     );
+    this.findable = filteredLines(this.grid, () => this.foundText());
     this.element = h('div', { class: 'with-bar states' }, this.bar(), this.grid.element);
     effect(() => this.showColumns());
     effect(() => this.show());
@@ -194,14 +196,6 @@ export class StatesView {
   copyText(): string | null {
     return markedText(this.grid, this.exported());
   }
-
-  readonly findable: Findable = {
-    text: () => this.foundText(),
-    miss: () => this.foundText().startsWith('0 '),
-    typed: () => undefined,
-    step: () => undefined,
-    focus: () => this.grid.scroller.focus(),
-  };
 
   private foundText(): string {
     const answer = this.store.answer.get();

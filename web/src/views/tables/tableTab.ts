@@ -21,3 +21,17 @@ export function markedText(grid: Grid, exported: Exported): string | null {
   if (!sheet || !block) return null;
   return sheetText(sheetExcerpt(sheet, block.first, block.last - block.first + 1), 'tsv');
 }
+
+/**
+ * Return the interface of the find box for a grid whose lines are those that contain the text:
+ * `found` tells how many, as "3 of 41".
+ */
+export function filteredLines(grid: Grid, found: () => string): Findable {
+  return {
+    text: found,
+    miss: () => found().startsWith('0 '),
+    typed: () => undefined,
+    step: (direction) => grid.moveTo(grid.cursor + direction),
+    focus: () => grid.scroller.focus(),
+  };
+}
