@@ -244,7 +244,7 @@ enum tv_status tv_fleet_ask_outliers(struct tv_out *sql, const struct tv_fleet_q
 struct tv_fleet_sides {
     const char *base, *new;
     const char *where; /* of both; NULL: no more */
-    bool by_path;      /* prepare tv_fleet_run_paths instead of tv_fleet_run_methods */
+    bool by_path;      /* tv_fleet_ask_cells follows, not tv_fleet_run_methods */
     bool has_lengths;  /* else p50 to max of tv_fleet_run_methods are NULL: they take longest */
 };
 
@@ -255,21 +255,23 @@ enum tv_status tv_fleet_ask_runs(struct tv_out *sql, const struct tv_fleet_sides
                                  struct tv_error *err) TV_MUST_CHECK;
 #define TV_FLEET_RUN_COLUMNS 14u
 
-/* The names of the methods of these traces, with the columns of tv_fleet_run_paths: place, from 0
- * on, in place of the path, and no parent.  Then a row for each trace and method, in the order of
- * both: number of the run, place, incl, excl, incl_cpu, excl_cpu, calls, p50, p90, p95, p99, max.
+/* The names of the methods of these traces, and of all methods: method, class, category, name,
+ * signature.  Then a row for each trace and method, in the order of both: number of the run, place
+ * of the method in the first answer, incl, excl, incl_cpu, excl_cpu, calls, p50, p90, p95, p99,
+ * max.
  */
-extern const char tv_fleet_run_names[], tv_fleet_run_methods[];
+extern const char tv_fleet_run_names[], tv_fleet_all_names[], tv_fleet_run_methods[];
+#define TV_FLEET_NAME_COLUMNS 5u
 #define TV_FLEET_METHOD_COLUMNS 12u
 
-/* The call paths in which these traces spent most time, at most TV_FLEET_MAX_PATHS of them and
- * TV_FLEET_MAX_CELLS figures of a path in a trace: path, parent, class, category, name, signature;
- * and their figures by trace: number of the run, path, calls, incl, self, incl_cpu, self_cpu. */
-extern const char tv_fleet_run_paths[], tv_fleet_run_cells[];
+/* Append the SELECT of the call paths in which these traces spent most time, at most
+ * TV_FLEET_MAX_PATHS of them and TV_FLEET_MAX_CELLS rows.  A row for each path and trace, in any
+ * order: number of the run, place of the path among the largest, path, parent, method, calls, incl,
+ * self, incl_cpu, self_cpu. */
+void tv_fleet_ask_cells(struct tv_out *sql);
 #define TV_FLEET_MAX_PATHS 20000
 #define TV_FLEET_MAX_CELLS 2000000
-#define TV_FLEET_PATH_COLUMNS 6u
-#define TV_FLEET_CELL_COLUMNS 7u
+#define TV_FLEET_CELL_COLUMNS 10u
 
 /* Append a text in single quotes. */
 void tv_fleet_put_text(struct tv_out *sql, struct tv_bytes text);

@@ -316,14 +316,12 @@ enum tv_status tv_fleet_ask_outliers(struct tv_out *sql, const struct tv_fleet_q
 
 /* ---- Two groups of traces ---- */
 
-/* Append the traces that have the labels of a side. */
-static enum tv_status fleet_put_side(struct tv_out *sql, const char *labels, const char *where,
+/* Append the condition of the traces that have the labels of a side; `half` has both sides. */
+static enum tv_status fleet_put_side(struct tv_out *sql, int side, const char *labels,
                                      struct tv_error *err)
 {
-    tv_out_text(sql, "(select trace from trace t where t.error is null");
+    tv_out_format(sql, "(half.side = %d", side);
     enum tv_status status = fleet_put_where(sql, labels, err);
-    if (status == TV_OK)
-        status = fleet_put_where(sql, where, err);
     tv_out_char(sql, ')');
     return status;
 }
@@ -332,7 +330,7 @@ static enum tv_status fleet_put_side(struct tv_out *sql, const char *labels, con
  * (fleet_put_rows_of). */
 #define FLEET_OF_RUNS                                                                              \
     " semi join run r on r.trace = m.trace and r.batch = m.batch "                                 \
-    "where m.batch in (select distinct batch from run); "
+    "where m.batch in (select distinct batch from run)"
 
 static void fleet_prepare_methods(struct tv_out *sql, bool has_lengths)
 {
@@ -346,78 +344,77 @@ static void fleet_prepare_methods(struct tv_out *sql, bool has_lengths)
         "sketch_percentile(m.keys, m.counts, 0.99) as p99"};
     tv_out_format(
         sql,
-        "create temp table run_row as select trace, method, calls, incl, excl, incl_cpu, excl_cpu, "
-        "%s from method_file m" FLEET_OF_RUNS
-        "create temp table run_name as select method, row_number() over (order by class, name, "
+        "create or replace temp table run_row as select trace, method, calls, incl, excl, "
+        "incl_cpu, excl_cpu, %s from method_file m" FLEET_OF_RUNS
+        "; create or replace temp table run_name as select method, row_number() over (order by "
+        "class, name, "
         "signature, method) - 1 as place, class, category, name, signature from method_name "
         "where method in (select method from run_row); "
-        "create temp view run_method as select r.number, n.place, m.incl, m.excl, m.incl_cpu, "
+        "create or replace temp view run_method as select r.number, n.place, m.incl, m.excl, "
+        "m.incl_cpu, "
         "m.excl_cpu, m.calls, %s, m.max::bigint as max "
         "from run r join run_row m on m.trace = r.trace join run_name n on n.method = m.method; ",
         rows[has_lengths], lengths[has_lengths]);
 }
 
-/* Paths need the totals of the traces only. */
-static const char fleet_prepare_totals[] =
-    "create temp table run_row as select trace, excl, excl_cpu from method_file m" FLEET_OF_RUNS;
-
-/* A caller has at least the time of what it calls, so it is among the largest, too. */
-static void fleet_prepare_paths(struct tv_out *sql)
-{
-    tv_out_format(
-        sql,
-        "create temp table run_path as select r.number, p.path, p.parent, p.method, p.calls, "
-        "p.incl, p.self, p.incl_cpu, p.self_cpu from run r join path_file p "
-        "on p.trace = r.trace and p.batch = r.batch "
-        "where p.batch in (select distinct batch from run); "
-        "create temp table large_path as select path, any_value(parent) as parent, "
-        "any_value(method) as method, sum(incl::hugeint + incl_cpu) as size from run_path "
-        "group by path order by size desc, path "
-        "limit (select least(%d, %d // greatest(1, count(*))) from run); ",
-        TV_FLEET_MAX_PATHS, TV_FLEET_MAX_CELLS);
-}
-
-/* The temporary tables are those of the queries that follow on the same
- * connection. */
+/* The temporary tables are those of the queries that follow on the same connection.  Totals of
+ * methods are those of the table `run_row`; paths need no more of methods. */
 enum tv_status tv_fleet_ask_runs(struct tv_out *sql, const struct tv_fleet_sides *sides,
                                  struct tv_error *err)
 {
-    tv_out_text(sql, "create temp table run as with base as ");
-    enum tv_status status = fleet_put_side(sql, sides->base, sides->where, err);
-    tv_out_text(sql, ", fresh as ");
+    tv_out_text(sql,
+                "create or replace temp table run as select row_number() over (order by "
+                "half.side, t.uri, t.trace) - 1 as number, half.side, t.trace, t.batch, t.uri, "
+                "t.recorded, t.clocks, t.sampled_interval, t.value, t.unit, t.recording, t.round, "
+                "t.boot, t.calls from trace t, (values (0), (1)) half(side) "
+                "where t.error is null and (");
+    enum tv_status status = fleet_put_side(sql, 0, sides->base, err);
+    tv_out_text(sql, " or ");
     if (status == TV_OK)
-        status = fleet_put_side(sql, sides->new, sides->where, err);
-    tv_out_text(sql, ", sided as (select trace, 0 as side from base union all "
-                     "select trace, 1 from fresh) "
-                     "select row_number() over (order by s.side, t.uri, t.trace) - 1 as number, "
-                     "s.side, t.* from sided s join trace t using (trace); ");
-    if (sides->by_path) {
-        tv_out_text(sql, fleet_prepare_totals);
-        fleet_prepare_paths(sql);
-    } else {
+        status = fleet_put_side(sql, 1, sides->new, err);
+    tv_out_char(sql, ')');
+    if (status == TV_OK)
+        status = fleet_put_where(sql, sides->where, err);
+    tv_out_text(sql, "; ");
+    if (!sides->by_path)
         fleet_prepare_methods(sql, sides->has_lengths);
-    }
-    tv_out_text(sql, "select r.side::bigint, r.uri, r.recorded, r.clocks, "
-                     "r.sampled_interval is not null, r.value is not null, r.value, r.unit, "
-                     "r.recording, r.round, r.boot, r.calls, "
-                     "s.excl, s.excl_cpu from run r left join (select trace, "
-                     "sum(excl)::bigint as excl, sum(excl_cpu)::bigint as excl_cpu from run_row "
-                     "group by trace) s using (trace) order by number");
+    tv_out_format(sql,
+                  "select r.side::bigint, r.uri, r.recorded, r.clocks, "
+                  "r.sampled_interval is not null, r.value is not null, r.value, r.unit, "
+                  "r.recording, r.round, r.boot, r.calls, s.excl, s.excl_cpu from run r left join "
+                  "(select m.trace, sum(m.excl)::bigint as excl, "
+                  "sum(m.excl_cpu)::bigint as excl_cpu from %s group by m.trace) s using (trace) "
+                  "order by number",
+                  sides->by_path ? "method_file m" FLEET_OF_RUNS : "run_row m");
     return status;
 }
 
 const char tv_fleet_run_names[] =
-    "select place, null, class, category, name, signature from run_name order by place";
+    "select method, class, category, name, signature from run_name order by place";
+
+const char tv_fleet_all_names[] = "select method, class, category, name, signature "
+                                  "from method_name";
 
 const char tv_fleet_run_methods[] = "select * from run_method order by number, place";
 
-const char tv_fleet_run_paths[] =
-    "select l.path, l.parent, n.class, n.category, n.name, n.signature from large_path l "
-    "left join method_name n using (method) order by l.size desc, l.path";
-
-const char tv_fleet_run_cells[] =
-    "select r.number, r.path, r.calls, r.incl, r.self, r.incl_cpu, r.self_cpu from run_path r "
-    "semi join large_path l using (path) order by r.number";
+/* A caller has at least the time of what it calls, so it is among the largest, too.  All rows are in
+ * a common table: a temporary one would keep statistics of each column, too, and to read the files
+ * twice would mean to unpack them twice. */
+void tv_fleet_ask_cells(struct tv_out *sql)
+{
+    tv_out_format(
+        sql,
+        "with cell as materialized (select r.number, p.path, p.parent, p.method, p.calls, p.incl, "
+        "p.self, p.incl_cpu, p.self_cpu from path_file p join run r on p.trace = r.trace and "
+        "p.batch = r.batch where p.batch in (select distinct batch from run)), "
+        "large as (select path, row_number() over (order by size desc, path) - 1 as place from "
+        "(select path, sum(incl)::hugeint + sum(incl_cpu) as size from cell group by path "
+        "order by size desc, path "
+        "limit (select least(%d, %d // greatest(1, count(*))) from run))) "
+        "select c.number, l.place, c.path, c.parent, c.method, c.calls, c.incl, c.self, "
+        "c.incl_cpu, c.self_cpu from cell c join large l using (path)",
+        TV_FLEET_MAX_PATHS, TV_FLEET_MAX_CELLS);
+}
 
 /* ---- Series ---- */
 

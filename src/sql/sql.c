@@ -601,6 +601,8 @@ static enum tv_status sql_add_folder(struct tv_sql *sql, const struct tv_sql_opt
         sql_set_folder(sql, "set variable folder = '", options->folder, "'", err);
     if (status == TV_OK)
         status = sql_set_folder(sql, "set allowed_directories = ['", options->folder, "']", err);
+    if (status == TV_OK) /* views are made of the same files as questions */
+        status = sql_execute(sql, "set parquet_metadata_cache = true", err);
     for (size_t i = 0; options->statements && options->statements[i] && status == TV_OK; i++)
         status = sql_execute(sql, options->statements[i], err);
     return status;

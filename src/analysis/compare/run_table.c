@@ -483,11 +483,11 @@ uint32_t tv_run_table_add_path(struct tv_run_table *table, uint32_t caller,
     return tv_run_table_place_row(table, &key);
 }
 
-void tv_run_table_add_path_figures(struct tv_run_table *table, uint32_t row,
+void tv_run_table_add_path_figures(struct tv_run_table *table, uint32_t row, uint32_t run,
                                    const struct tv_run_figures *figures)
 {
-    assert(table->by == TV_ROWS_BY_PATH && row < table->row_count && table->run_count > 0);
-    tv_run_figures_add(run_table_last_figures(table, row), figures);
+    assert(table->by == TV_ROWS_BY_PATH && row < table->row_count && run < table->run_count);
+    tv_run_figures_add(tv_run_table_place_figures(table, row, run), figures);
 }
 
 /* ---- Rows of a call tree ---- */

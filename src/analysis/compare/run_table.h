@@ -178,11 +178,11 @@ void tv_run_table_begin_run(struct tv_run_table *table, const struct tv_run *run
 void tv_run_table_add_method(struct tv_run_table *table, const struct tv_run_method *method);
 
 /* Rows by path one by one: return the row of a method that is called by the row `caller` - 1 (0: by
- * none), adding it if needed, and add figures to a row in the last run. */
+ * none), adding it if needed, and add figures to a row in a run that has begun. */
 uint32_t tv_run_table_add_path(struct tv_run_table *table, uint32_t caller,
                                const struct tv_run_method *method);
 /* See above. */
-void tv_run_table_add_path_figures(struct tv_run_table *table, uint32_t row,
+void tv_run_table_add_path_figures(struct tv_run_table *table, uint32_t row, uint32_t run,
                                    const struct tv_run_figures *figures);
 
 /* Add a run with its call tree, for rows by path or, when the tree is split by thread, by thread.

@@ -10,6 +10,14 @@
 #include "cli/command.h"
 #include "fleet/fleet.h"
 #include "sql/sql.h"
+#include "sql/values.h"
+
+/* ---- Values of rows (cmd_fleet_open.c) ---- */
+
+/* Return an integer, 0 for NULL; a key of the tables; a text, empty for NULL. */
+int64_t tv_fleet_value_integer(const struct tv_sql_value *value);
+uint64_t tv_fleet_value_key(const struct tv_sql_value *value);
+struct tv_bytes tv_fleet_value_text(const struct tv_sql_value *value);
 
 /* ---- The folder (cmd_fleet_folder.c) ---- */
 

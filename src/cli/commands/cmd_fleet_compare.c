@@ -19,31 +19,9 @@
 #include "cli/output/message.h"
 #include "cli/output/output.h"
 #include "fleet/fleet.h"
-#include "sql/values.h"
 #include "writers/compare/compare_report.h"
 #include "writers/compare/described_run.h"
 #include "writers/stacks/flame_svg.h"
-
-/* ---- Values of a row ---- */
-
-/* Return an integer, 0 for NULL. */
-static int64_t fleet_integer(const struct tv_sql_value *value)
-{
-    switch (value->kind) {
-    case TV_SQL_IS_INTEGER:
-    case TV_SQL_IS_BOOLEAN:
-        return value->integer;
-    case TV_SQL_IS_HUGE:
-        return value->integer == 0 && value->low <= INT64_MAX ? (int64_t)value->low : INT64_MAX;
-    default:
-        return 0;
-    }
-}
-
-static struct tv_bytes fleet_text(const struct tv_sql_value *value)
-{
-    return value->kind == TV_SQL_IS_TEXT ? value->text : (struct tv_bytes){NULL, 0};
-}
 
 /* ---- Regressions ---- */
 
@@ -53,11 +31,22 @@ struct fleet_run {
     uint32_t value, unit; /* strings */
 };
 
-/* A call path, or a method: then `path` is its place.  Texts are strings of the comparison. */
+/* The names of a method, as strings of the comparison. */
+struct fleet_named {
+    uint32_t class_name, category, name, signature;
+};
+
 struct fleet_compared_path {
     uint64_t path, caller; /* caller 0: none */
-    uint32_t class_name, category, name, signature;
-    uint32_t row; /* of the table + 1; 0: none yet, TV_NONE: its callers are not known */
+    uint32_t named;        /* place of the names of its method */
+    uint32_t row;          /* of the table + 1; 0: none yet, TV_NONE: its callers are not known */
+    bool known;
+};
+
+/* The figures of a path in a trace. */
+struct fleet_cell {
+    uint32_t run, place;
+    struct tv_run_figures figures;
 };
 
 struct fleet_comparing {
@@ -65,10 +54,15 @@ struct fleet_comparing {
     struct tv_interner *strings; /* names of the runs, which the table does not own */
     struct fleet_run *runs;
     size_t count, capacity;
-    struct fleet_compared_path *paths; /* the largest first; of `regressions` the methods */
-    size_t path_count, path_room;
+    struct fleet_named *names; /* of methods; of `regressions` in their order in the answer */
+    size_t name_count, name_room;
+    struct tv_map name_index;          /* method -> place in `names` */
+    struct fleet_compared_path *paths; /* the largest first */
+    size_t path_count;
     struct tv_map path_index; /* path -> place in `paths` */
-    size_t begun;             /* runs that the table has */
+    struct fleet_cell *cells; /* of paths */
+    size_t cell_count, cell_room;
+    size_t begun; /* runs that the table has */
     size_t sides[2];
     struct tv_run_table *table;
     bool has_lengths; /* of calls */
@@ -80,35 +74,36 @@ static enum tv_status fleet_take_run(void *context, const struct tv_sql_value *v
 {
     struct fleet_comparing *comparing = context;
     (void)err;
-    bool fresh = fleet_integer(&values[0]) != 0;
-    struct tv_bytes clocks = fleet_text(&values[3]);
+    bool fresh = tv_fleet_value_integer(&values[0]) != 0;
+    struct tv_bytes clocks = tv_fleet_value_text(&values[3]);
     bool cpu = tv_bytes_compare(clocks, TV_BYTES("thread-cpu")) == 0;
     bool dual = tv_bytes_compare(clocks, TV_BYTES("dual")) == 0;
-    int64_t round = fleet_integer(&values[9]);
+    int64_t round = tv_fleet_value_integer(&values[9]);
     /* The name ends with a NUL, as texts of files do not have one. */
     struct tv_out name;
     tv_out_init_memory(&name);
-    tv_out_bytes(&name, fleet_text(&values[1]));
+    tv_out_bytes(&name, tv_fleet_value_text(&values[1]));
     tv_out_char(&name, '\0');
     uint32_t text =
         tv_interner_add(comparing->strings, (struct tv_bytes){name.buffer, name.length});
     tv_out_release(&name);
     struct fleet_run run = {
         .run = {.side = fresh ? TV_RUN_NEW : TV_RUN_BASE,
-                .recorded_us = fleet_integer(&values[2]),
+                .recorded_us = tv_fleet_value_integer(&values[2]),
                 .round = round > 0 && round < UINT32_MAX ? (uint32_t)round : 0,
-                .recording = tv_run_hash_label(fleet_text(&values[8])),
-                .boot = tv_run_hash_label(fleet_text(&values[10])),
-                .total_wall = fleet_integer(&values[12]),
-                .total_cpu = fleet_integer(&values[13]),
+                .recording = tv_run_hash_label(tv_fleet_value_text(&values[8])),
+                .boot = tv_run_hash_label(tv_fleet_value_text(&values[10])),
+                .total_wall = tv_fleet_value_integer(&values[12]),
+                .total_cpu = tv_fleet_value_integer(&values[13]),
                 .clocks = dual  ? TV_CLOCK_WALL | TV_CLOCK_CPU
                           : cpu ? TV_CLOCK_CPU
                                 : TV_CLOCK_WALL,
-                .sampled = fleet_integer(&values[4]) != 0,
-                .weighs = fleet_integer(&values[5]) != 0,
-                .no_calls = fleet_integer(&values[5]) != 0 || fleet_integer(&values[11]) == 0},
-        .value = tv_interner_add(comparing->strings, fleet_text(&values[6])),
-        .unit = tv_interner_add(comparing->strings, fleet_text(&values[7])),
+                .sampled = tv_fleet_value_integer(&values[4]) != 0,
+                .weighs = tv_fleet_value_integer(&values[5]) != 0,
+                .no_calls = tv_fleet_value_integer(&values[5]) != 0 ||
+                            tv_fleet_value_integer(&values[11]) == 0},
+        .value = tv_interner_add(comparing->strings, tv_fleet_value_text(&values[6])),
+        .unit = tv_interner_add(comparing->strings, tv_fleet_value_text(&values[7])),
     };
     run.run.session = text; /* replaced by the name when all are known */
     comparing->runs = tv_array_reserve(comparing->runs, &comparing->capacity, comparing->count + 1,
@@ -133,42 +128,54 @@ static void fleet_begin_runs(struct fleet_comparing *comparing, size_t end)
 
 /* ---- Names ---- */
 
-static uint64_t fleet_path_number(const struct tv_sql_value *value)
+/* Return the place of the names of a method, which may follow. */
+static uint32_t fleet_place_name(struct fleet_comparing *comparing, uint64_t method)
 {
-    return value->kind == TV_SQL_IS_HUGE ? value->low : (uint64_t)fleet_integer(value);
+    uint32_t place = tv_map_add(&comparing->name_index, method, (uint32_t)comparing->name_count);
+    if (place == comparing->name_count) {
+        comparing->names = tv_array_reserve(comparing->names, &comparing->name_room,
+                                            comparing->name_count + 1, sizeof *comparing->names);
+        comparing->names[comparing->name_count++] = (struct fleet_named){0};
+    }
+    return place;
 }
 
-static enum tv_status fleet_take_path(void *context, const struct tv_sql_value *values,
+/* Take the names of a method that has a place. */
+static enum tv_status fleet_take_name(void *context, const struct tv_sql_value *values,
                                       struct tv_error *err)
 {
     struct fleet_comparing *comparing = context;
     struct tv_interner *strings = comparing->strings;
     (void)err;
-    struct fleet_compared_path path = {
-        .path = fleet_path_number(&values[0]),
-        .caller = fleet_path_number(&values[1]),
-        .class_name = tv_interner_add(strings, fleet_text(&values[2])),
-        .category = tv_interner_add(strings, fleet_text(&values[3])),
-        .name = tv_interner_add(strings, fleet_text(&values[4])),
-        .signature = tv_interner_add(strings, fleet_text(&values[5])),
-    };
-    tv_map_set(&comparing->path_index, path.path, (uint32_t)comparing->path_count);
-    comparing->paths = tv_array_reserve(comparing->paths, &comparing->path_room,
-                                        comparing->path_count + 1, sizeof *comparing->paths);
-    comparing->paths[comparing->path_count++] = path;
+    uint32_t place = tv_map_find(&comparing->name_index, tv_fleet_value_key(&values[0]));
+    if (place != TV_NONE)
+        comparing->names[place] = (struct fleet_named){
+            .class_name = tv_interner_add(strings, tv_fleet_value_text(&values[1])),
+            .category = tv_interner_add(strings, tv_fleet_value_text(&values[2])),
+            .name = tv_interner_add(strings, tv_fleet_value_text(&values[3])),
+            .signature = tv_interner_add(strings, tv_fleet_value_text(&values[4])),
+        };
     return TV_OK;
 }
 
-/* Return a method of the table with the names of a path, and without figures. */
+static enum tv_status fleet_take_new_name(void *context, const struct tv_sql_value *values,
+                                          struct tv_error *err)
+{
+    (void)fleet_place_name(context, tv_fleet_value_key(&values[0]));
+    return fleet_take_name(context, values, err);
+}
+
+/* Return a method of the table with these names, and without figures. */
 static struct tv_run_method fleet_name_method(const struct fleet_comparing *comparing,
-                                              const struct fleet_compared_path *path)
+                                              uint32_t place)
 {
     const struct tv_interner *strings = comparing->strings;
+    const struct fleet_named *names = &comparing->names[place];
     return (struct tv_run_method){
-        .class_name = tv_interner_get(strings, path->class_name),
-        .category = tv_interner_get(strings, path->category),
-        .name = tv_interner_get(strings, path->name),
-        .signature = tv_interner_get(strings, path->signature),
+        .class_name = tv_interner_get(strings, names->class_name),
+        .category = tv_interner_get(strings, names->category),
+        .name = tv_interner_get(strings, names->name),
+        .signature = tv_interner_get(strings, names->signature),
     };
 }
 
@@ -179,23 +186,23 @@ static enum tv_status fleet_take_method(void *context, const struct tv_sql_value
 {
     struct fleet_comparing *comparing = context;
     (void)err;
-    fleet_begin_runs(comparing, (size_t)fleet_integer(&values[0]) + 1);
+    fleet_begin_runs(comparing, (size_t)tv_fleet_value_integer(&values[0]) + 1);
     struct tv_run_lengths lengths = {.known = true};
     for (size_t i = 0; i < TV_LENGTHS; i++) {
         bool known = values[7 + i].kind != TV_SQL_IS_NULL;
-        lengths.wall[i] = known ? fleet_integer(&values[7 + i]) : -1;
+        lengths.wall[i] = known ? tv_fleet_value_integer(&values[7 + i]) : -1;
         lengths.cpu[i] = -1;
     }
-    size_t place = (size_t)fleet_integer(&values[1]);
-    assert(place < comparing->path_count);
-    struct tv_run_method method = fleet_name_method(comparing, &comparing->paths[place]);
-    method.figures =
-        (struct tv_run_figures){.incl_wall = fleet_integer(&values[2]),
-                                .excl_wall = fleet_integer(&values[3]),
-                                .incl_cpu = fleet_integer(&values[4]),
-                                .excl_cpu = fleet_integer(&values[5]),
-                                .calls = (uint64_t)fleet_integer(&values[6]) & TV_MAX_RUN_CALLS,
-                                .known = true};
+    uint32_t place = (uint32_t)tv_fleet_value_integer(&values[1]);
+    assert(place < comparing->name_count);
+    struct tv_run_method method = fleet_name_method(comparing, place);
+    method.figures = (struct tv_run_figures){.incl_wall = tv_fleet_value_integer(&values[2]),
+                                             .excl_wall = tv_fleet_value_integer(&values[3]),
+                                             .incl_cpu = tv_fleet_value_integer(&values[4]),
+                                             .excl_cpu = tv_fleet_value_integer(&values[5]),
+                                             .calls = (uint64_t)tv_fleet_value_integer(&values[6]) &
+                                                      TV_MAX_RUN_CALLS,
+                                             .known = true};
     method.lengths = comparing->has_lengths ? &lengths : NULL;
     tv_run_table_add_method(comparing->table, &method);
     return TV_OK;
@@ -204,8 +211,8 @@ static enum tv_status fleet_take_method(void *context, const struct tv_sql_value
 static enum tv_status fleet_read_methods(struct fleet_comparing *comparing, struct tv_error *err)
 {
     struct tv_sql *sql = comparing->store.sql;
-    enum tv_status status = tv_sql_for_each_row(sql, tv_fleet_run_names, TV_FLEET_PATH_COLUMNS,
-                                                fleet_take_path, comparing, err);
+    enum tv_status status = tv_sql_for_each_row(sql, tv_fleet_run_names, TV_FLEET_NAME_COLUMNS,
+                                                fleet_take_new_name, comparing, err);
     if (status != TV_OK)
         return status;
     return tv_sql_for_each_row(sql, tv_fleet_run_methods, TV_FLEET_METHOD_COLUMNS,
@@ -218,7 +225,7 @@ static enum tv_status fleet_read_methods(struct fleet_comparing *comparing, stru
 static void fleet_add_path_row(struct fleet_comparing *comparing, struct fleet_compared_path *path,
                                uint32_t caller)
 {
-    struct tv_run_method method = fleet_name_method(comparing, path);
+    struct tv_run_method method = fleet_name_method(comparing, path->named);
     path->row = tv_run_table_add_path(comparing->table, caller, &method) + 1;
 }
 
@@ -259,48 +266,132 @@ static enum tv_status fleet_take_cell(void *context, const struct tv_sql_value *
                                       struct tv_error *err)
 {
     struct fleet_comparing *comparing = context;
+    struct fleet_cell cell = {
+        .run = (uint32_t)tv_fleet_value_integer(&values[0]),
+        .place = (uint32_t)tv_fleet_value_integer(&values[1]),
+        .figures = {.calls = (uint64_t)tv_fleet_value_integer(&values[5]) & TV_MAX_RUN_CALLS,
+                    .incl_wall = tv_fleet_value_integer(&values[6]),
+                    .excl_wall = tv_fleet_value_integer(&values[7]),
+                    .incl_cpu = tv_fleet_value_integer(&values[8]),
+                    .excl_cpu = tv_fleet_value_integer(&values[9]),
+                    .known = true}};
     (void)err;
-    fleet_begin_runs(comparing, (size_t)fleet_integer(&values[0]) + 1);
-    uint32_t place = tv_map_find(&comparing->path_index, fleet_path_number(&values[1]));
-    if (place == TV_NONE || comparing->paths[place].row == TV_NONE)
-        return TV_OK;
-    struct tv_run_figures figures = {.calls =
-                                         (uint64_t)fleet_integer(&values[2]) & TV_MAX_RUN_CALLS,
-                                     .incl_wall = fleet_integer(&values[3]),
-                                     .excl_wall = fleet_integer(&values[4]),
-                                     .incl_cpu = fleet_integer(&values[5]),
-                                     .excl_cpu = fleet_integer(&values[6]),
-                                     .known = true};
-    tv_run_table_add_path_figures(comparing->table, comparing->paths[place].row - 1, &figures);
+    assert(cell.run < comparing->count && cell.place < TV_FLEET_MAX_PATHS);
+    struct fleet_compared_path *path = &comparing->paths[cell.place];
+    if (!path->known) {
+        *path = (struct fleet_compared_path){
+            .path = tv_fleet_value_key(&values[2]),
+            .caller = tv_fleet_value_key(&values[3]),
+            .named = fleet_place_name(comparing, tv_fleet_value_key(&values[4])),
+            .known = true};
+        tv_map_set(&comparing->path_index, path->path, cell.place);
+        if (cell.place >= comparing->path_count)
+            comparing->path_count = (size_t)cell.place + 1;
+    }
+    comparing->cells = tv_array_reserve(comparing->cells, &comparing->cell_room,
+                                        comparing->cell_count + 1, sizeof *comparing->cells);
+    comparing->cells[comparing->cell_count++] = cell;
     return TV_OK;
+}
+
+/* Add the rows of all paths, the largest first, and then the figures. */
+static void fleet_place_paths(struct fleet_comparing *comparing)
+{
+    uint32_t *chain = tv_alloc(comparing->path_count, sizeof *chain);
+    for (size_t i = 0; i < comparing->path_count; i++)
+        fleet_place_path(comparing, (uint32_t)i, chain);
+    tv_free(chain);
+    fleet_begin_runs(comparing, comparing->count);
+    for (size_t i = 0; i < comparing->cell_count; i++) {
+        const struct fleet_cell *cell = &comparing->cells[i];
+        uint32_t row = comparing->paths[cell->place].row;
+        if (row != TV_NONE)
+            tv_run_table_add_path_figures(comparing->table, row - 1, cell->run, &cell->figures);
+    }
 }
 
 static enum tv_status fleet_read_paths(struct fleet_comparing *comparing, struct tv_error *err)
 {
     struct tv_sql *sql = comparing->store.sql;
-    enum tv_status status = tv_sql_for_each_row(sql, tv_fleet_run_paths, TV_FLEET_PATH_COLUMNS,
-                                                fleet_take_path, comparing, err);
+    struct tv_out query;
+    tv_out_init_memory(&query);
+    tv_fleet_ask_cells(&query);
+    tv_out_char(&query, '\0');
+    comparing->paths = tv_alloc(TV_FLEET_MAX_PATHS, sizeof *comparing->paths);
+    enum tv_status status = tv_sql_for_each_row(
+        sql, (const char *)query.buffer, TV_FLEET_CELL_COLUMNS, fleet_take_cell, comparing, err);
+    tv_out_release(&query);
     if (status == TV_OK && comparing->path_count == 0)
         status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                          "the fleet has no call paths of these traces: they were added with "
                          "--paths none");
-    if (status != TV_OK)
-        return status;
-    uint32_t *chain = tv_alloc(comparing->path_count, sizeof *chain);
-    for (size_t i = 0; i < comparing->path_count; i++)
-        fleet_place_path(comparing, (uint32_t)i, chain);
-    tv_free(chain);
-    return tv_sql_for_each_row(sql, tv_fleet_run_cells, TV_FLEET_CELL_COLUMNS, fleet_take_cell,
-                               comparing, err);
+    if (status == TV_OK)
+        status = tv_sql_for_each_row(sql, tv_fleet_all_names, TV_FLEET_NAME_COLUMNS,
+                                     fleet_take_name, comparing, err);
+    if (status == TV_OK)
+        fleet_place_paths(comparing);
+    return status;
 }
 
 /* ---- Both ---- */
 
-/* Read the traces, and their methods or paths.  The first query makes tables of both, so that a
- * damaged file is met before there is any row. */
-static enum tv_status fleet_read_sides(struct fleet_comparing *comparing, struct tv_error *err)
+/* Read the traces, and then their methods or paths. */
+static enum tv_status fleet_read_sides(struct fleet_comparing *comparing, const char *query,
+                                       struct tv_error *err)
 {
-    struct tv_fleet_store *store = &comparing->store;
+    const struct tv_fleet_settings *fleet = &comparing->settings->fleet;
+    enum tv_status status = tv_sql_for_each_row(comparing->store.sql, query, TV_FLEET_RUN_COLUMNS,
+                                                fleet_take_run, comparing, err);
+    for (size_t side = 0; side < 2 && status == TV_OK; side++)
+        if (comparing->sides[side] == 0)
+            status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: the fleet has no trace of %s",
+                             side == 0 ? "base" : "new", side == 0 ? fleet->base : fleet->fresh);
+    if (status == TV_OK && comparing->table->by == TV_ROWS_BY_PATH)
+        status = fleet_read_paths(comparing, err);
+    else if (status == TV_OK)
+        status = fleet_read_methods(comparing, err);
+    fleet_begin_runs(comparing, comparing->count);
+    return status;
+}
+
+/* Free what was read of both sides. */
+static void fleet_release_sides(struct fleet_comparing *comparing)
+{
+    tv_map_release(&comparing->name_index);
+    tv_map_release(&comparing->path_index);
+    tv_interner_free(comparing->strings);
+    tv_free(comparing->runs);
+    tv_free(comparing->names);
+    tv_free(comparing->paths);
+    tv_free(comparing->cells);
+}
+
+static void fleet_begin_sides(struct fleet_comparing *comparing)
+{
+    comparing->strings = tv_interner_new();
+    tv_map_init(&comparing->name_index);
+    tv_map_init(&comparing->path_index);
+}
+
+/* Forget all that was read, to read it again. */
+static void fleet_forget_sides(struct fleet_comparing *comparing)
+{
+    struct tv_run_table *table = comparing->table;
+    const enum tv_rows_by by = table->by;
+    const enum tv_names_match names = table->names;
+    tv_run_table_release(table);
+    tv_run_table_init(table, by, names);
+    fleet_release_sides(comparing);
+    *comparing = (struct fleet_comparing){.settings = comparing->settings,
+                                          .table = table,
+                                          .has_lengths = comparing->has_lengths,
+                                          .store = comparing->store};
+    fleet_begin_sides(comparing);
+}
+
+/* Read both sides; if a file is damaged, again without its traces. */
+static enum tv_status fleet_ask_sides(struct fleet_comparing *comparing, struct tv_error *err)
+{
     const struct tv_fleet_settings *fleet = &comparing->settings->fleet;
     struct tv_fleet_sides sides = {fleet->base, fleet->fresh, fleet->where,
                                    comparing->table->by == TV_ROWS_BY_PATH, comparing->has_lengths};
@@ -309,20 +400,12 @@ static enum tv_status fleet_read_sides(struct fleet_comparing *comparing, struct
     enum tv_status status = tv_fleet_ask_runs(&query, &sides, err);
     tv_out_char(&query, '\0');
     for (bool asks = status == TV_OK; asks;) {
-        status = tv_sql_for_each_row(store->sql, (const char *)query.buffer, TV_FLEET_RUN_COLUMNS,
-                                     fleet_take_run, comparing, err);
-        asks = status != TV_OK && comparing->count == 0 && tv_fleet_recover(store, err);
+        status = fleet_read_sides(comparing, (const char *)query.buffer, err);
+        asks = status != TV_OK && tv_fleet_recover(&comparing->store, err);
+        if (asks)
+            fleet_forget_sides(comparing);
     }
     tv_out_release(&query);
-    for (size_t side = 0; side < 2 && status == TV_OK; side++)
-        if (comparing->sides[side] == 0)
-            status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: the fleet has no trace of %s",
-                             side == 0 ? "base" : "new", side == 0 ? fleet->base : fleet->fresh);
-    if (status == TV_OK && sides.by_path)
-        status = fleet_read_paths(comparing, err);
-    else if (status == TV_OK)
-        status = fleet_read_methods(comparing, err);
-    fleet_begin_runs(comparing, comparing->count);
     return status;
 }
 
@@ -335,7 +418,7 @@ static enum tv_status fleet_fill_runs(void *context, struct tv_run_table *rows, 
     comparing->has_lengths = has_lengths;
     enum tv_status status = tv_fleet_open(&comparing->store, comparing->settings, err);
     if (status == TV_OK)
-        status = fleet_read_sides(comparing, err);
+        status = fleet_ask_sides(comparing, err);
     tv_fleet_stop_meter(&comparing->store);
     if (status == TV_OK)
         tv_run_table_match(rows);
@@ -377,11 +460,10 @@ enum tv_status tv_fleet_regressions(const struct tv_command *command,
     (void)err; /* told by the comparison */
     struct fleet_comparing comparing = {.settings = settings};
     struct tv_settings own = fleet_settings_of_diff(settings);
-    comparing.strings = tv_interner_new();
+    fleet_begin_sides(&comparing);
     *code = tv_compare_run_rows(command, &own, fleet_fill_runs, &comparing);
     tv_fleet_close(&comparing.store, code);
-    tv_interner_free(comparing.strings);
-    tv_free(comparing.runs);
+    fleet_release_sides(&comparing);
     return TV_OK;
 }
 
@@ -436,17 +518,13 @@ enum tv_status tv_fleet_flamegraph(const struct tv_command *command,
     struct fleet_comparing comparing = {.settings = settings};
     struct tv_run_table rows;
     (void)command;
-    comparing.strings = tv_interner_new();
-    tv_map_init(&comparing.path_index);
+    fleet_begin_sides(&comparing);
     tv_run_table_init(&rows, TV_ROWS_BY_PATH, TV_NAMES_SIMILAR);
     enum tv_status status = fleet_fill_runs(&comparing, &rows, false, err);
     if (status == TV_OK)
         status = fleet_write_graph(&comparing, err);
     tv_run_table_release(&rows);
     tv_fleet_close(&comparing.store, code);
-    tv_map_release(&comparing.path_index);
-    tv_interner_free(comparing.strings);
-    tv_free(comparing.paths);
-    tv_free(comparing.runs);
+    fleet_release_sides(&comparing);
     return status;
 }

@@ -21,9 +21,35 @@
 #include "base/memory.h"
 #include "cli/output/message.h"
 #include "cli/output/output.h"
-#include "sql/values.h"
 
 #define SUFFIX ".parquet"
+
+/* ---- Values of rows ---- */
+
+int64_t tv_fleet_value_integer(const struct tv_sql_value *value)
+{
+    switch (value->kind) {
+    case TV_SQL_IS_INTEGER:
+    case TV_SQL_IS_BOOLEAN:
+        return value->integer;
+    case TV_SQL_IS_HUGE:
+        return value->integer == 0 && value->low <= INT64_MAX ? (int64_t)value->low : INT64_MAX;
+    default:
+        return 0;
+    }
+}
+
+uint64_t tv_fleet_value_key(const struct tv_sql_value *value)
+{
+    return value->kind == TV_SQL_IS_HUGE ? value->low : (uint64_t)tv_fleet_value_integer(value);
+}
+
+struct tv_bytes tv_fleet_value_text(const struct tv_sql_value *value)
+{
+    return value->kind == TV_SQL_IS_TEXT ? value->text : (struct tv_bytes){NULL, 0};
+}
+
+/* ---- The folder ---- */
 
 /* Find the folder as an absolute path.  DuckDB takes some characters for patterns. */
 static enum tv_status fleet_find_folder(const char *to, char path[PATH_MAX], struct tv_error *err)
