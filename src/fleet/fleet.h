@@ -276,18 +276,22 @@ void tv_fleet_ask_cells(struct tv_out *sql);
 /* Append a text in single quotes. */
 void tv_fleet_put_text(struct tv_out *sql, struct tv_bytes text);
 
-/* Append statements that make tables for the two queries below, and answer a row for each version,
- * in their order: its label, and when its first trace began.  Methods are those that `least`
- * versions have; `method` of the question is not used. */
+/* Append statements that make tables for the next query, and answer a row for each version, in
+ * their order: its label, and when its first trace began.  `method` of the question is not used. */
 enum tv_status tv_fleet_ask_series(struct tv_out *sql, const struct tv_fleet_question *question,
-                                   unsigned least, struct tv_error *err) TV_MUST_CHECK;
+                                   struct tv_error *err) TV_MUST_CHECK;
+#define TV_FLEET_MAX_VERSIONS 1000u
 
-/* Two queries on these tables.  The first returns a row for each method: name, class, name without
- * signature, name without class and signature.  The second returns a row for each (device and
- * scenario, method, version), all three as numbers, with the median of the figure's logarithms.
- * Methods have their number in the table `kept`, versions in `version`; the whole name of a row `k`
- * of `kept` is tv_fleet_series_name. */
-extern const char tv_fleet_series_methods[], tv_fleet_series_cells[], tv_fleet_series_name[];
+/* Append the SELECT of all values above 0 of the figure, in any order: device and scenario, as a
+ * number, method, number of the version, value, and NULL.  From prepared files it has a row for all
+ * traces of these three: the sum of the values, and the median of their logarithms. */
+enum tv_status tv_fleet_ask_values(struct tv_out *sql, const struct tv_fleet_question *question,
+                                   struct tv_error *err) TV_MUST_CHECK;
+#define TV_FLEET_VALUE_COLUMNS 5u
+
+/* The query of all names: method, name, class, name without signature, name without class and
+ * signature.  The whole name of a row `k` of `method_name` is tv_fleet_series_name. */
+extern const char tv_fleet_series_methods[], tv_fleet_series_name[];
 
 /* Append the SELECT of the traces that meet all conditions, which are rules of gate.h about the
  * figures of one trace: "calls(draw) > 0". */

@@ -397,9 +397,9 @@ const char tv_fleet_all_names[] = "select method, class, category, name, signatu
 
 const char tv_fleet_run_methods[] = "select * from run_method order by number, place";
 
-/* A caller has at least the time of what it calls, so it is among the largest, too.  All rows are in
- * a common table: a temporary one would keep statistics of each column, too, and to read the files
- * twice would mean to unpack them twice. */
+/* A caller has at least the time of what it calls, so it is among the largest, too.  All rows are
+ * in a common table: a temporary one would keep statistics of each column, too, and to read the
+ * files twice would mean to unpack them twice. */
 void tv_fleet_ask_cells(struct tv_out *sql)
 {
     tv_out_format(
@@ -418,37 +418,9 @@ void tv_fleet_ask_cells(struct tv_out *sql)
 
 /* ---- Series ---- */
 
-/* Append the SELECT of the table `cell`: a row for each device and scenario (`part`), method and
- * version. */
-static enum tv_status fleet_put_series_cells(struct tv_out *sql,
-                                             const struct tv_fleet_question *question,
-                                             struct tv_error *err)
-{
-    if (question->prepared) {
-        tv_out_text(sql, "select p.part, t.method, t.number as version, t.log, t.size from (select "
-                         "t.*, v.number ");
-        enum tv_status status = fleet_put_prepared_rows(sql, question, TV_FLEET_PREPARED_ALL, err);
-        tv_out_text(
-            sql,
-            " and t.log is not null) t join (select distinct part, device, scenario from run) p on "
-            "p.device is not distinct from t.device and "
-            "p.scenario is not distinct from t.scenario");
-        return status;
-    }
-    tv_out_text(sql, "select part, method, version, median(ln(figure::double)) as log, "
-                     "sum(figure) as size from (select r.part, m.method, v.number as version, ");
-    fleet_put_figure(sql, question->figure);
-    tv_out_text(sql, " as figure from run r join version v using (label) join method_file m on "
-                     "m.trace = r.trace and m.batch = r.batch "
-                     "where m.batch in (select distinct batch from run)) where figure > 0 "
-                     "group by all");
-    return TV_OK;
-}
-
-/* Versions are at most 1000, the latest ones, and methods at most 20000, those
- * with the largest sums: the series are held in memory afterwards. */
+/* Versions are at most 1000, the latest ones. */
 enum tv_status tv_fleet_ask_series(struct tv_out *sql, const struct tv_fleet_question *question,
-                                   unsigned least, struct tv_error *err)
+                                   struct tv_error *err)
 {
     tv_out_text(
         sql, "create or replace temp table run as select t.trace, t.batch, t.device, t.scenario, "
@@ -457,22 +429,34 @@ enum tv_status tv_fleet_ask_series(struct tv_out *sql, const struct tv_fleet_que
     fleet_put_label(sql, tv_bytes_of(question->by ? question->by : "version"));
     tv_out_text(sql, " as label from trace t where t.error is null");
     enum tv_status status = fleet_put_where(sql, question->where, err);
-    tv_out_text(sql, "; create or replace temp table version as select label, min(began) as began, "
-                     "row_number() over (order by min(began), label) - 1 as number from "
-                     "(select * from run where label is not null) where label in "
-                     "(select label from run where label is not null group by label "
-                     "order by min(began) desc, label desc limit 1000) group by label; "
-                     "create or replace temp table cell as ");
-    if (status == TV_OK)
-        status = fleet_put_series_cells(sql, question, err);
     tv_out_format(sql,
-                  "; create or replace temp table kept as select k.*, n.class, n.name, n.signature "
-                  "from (select method, "
-                  "row_number() over (order by sum(size) desc, method) - 1 as number from cell "
-                  "group by method having count(distinct version) >= %u "
-                  "order by number limit 20000) k left join method_name n using (method); "
+                  "; create or replace temp table version as select label, min(began) as began, "
+                  "row_number() over (order by min(began), label) - 1 as number from "
+                  "(select * from run where label is not null) where label in "
+                  "(select label from run where label is not null group by label "
+                  "order by min(began) desc, label desc limit %u) group by label; "
                   "select label, began from version order by number",
-                  least);
+                  TV_FLEET_MAX_VERSIONS);
+    return status;
+}
+
+enum tv_status tv_fleet_ask_values(struct tv_out *sql, const struct tv_fleet_question *question,
+                                   struct tv_error *err)
+{
+    if (!question->prepared) {
+        tv_out_text(sql, "select * from (select r.part, m.method, v.number, ");
+        fleet_put_figure(sql, question->figure);
+        tv_out_text(sql, " as figure, null from run r join version v using (label) "
+                         "join method_file m on m.trace = r.trace and m.batch = r.batch "
+                         "where m.batch in (select distinct batch from run)) where figure > 0");
+        return TV_OK;
+    }
+    tv_out_text(sql, "select p.part, t.method, t.number, t.size, t.log from (select t.*, "
+                     "v.number ");
+    enum tv_status status = fleet_put_prepared_rows(sql, question, TV_FLEET_PREPARED_ALL, err);
+    tv_out_text(sql, " and t.log is not null) t join (select distinct part, device, scenario from "
+                     "run) p on p.device is not distinct from t.device and "
+                     "p.scenario is not distinct from t.scenario");
     return status;
 }
 
@@ -480,12 +464,8 @@ enum tv_status tv_fleet_ask_series(struct tv_out *sql, const struct tv_fleet_que
 const char tv_fleet_series_name[] = FLEET_SERIES_NAME;
 
 const char tv_fleet_series_methods[] =
-    "select " FLEET_SERIES_NAME ", k.class, concat_ws('.', k.class, k.name), k.name "
-    "from kept k order by k.number";
-
-const char tv_fleet_series_cells[] =
-    "select c.part, k.number, c.version, c.log "
-    "from cell c join kept k using (method) order by c.part, k.number, c.version";
+    "select k.method, " FLEET_SERIES_NAME ", k.class, concat_ws('.', k.class, k.name), k.name "
+    "from method_name k";
 
 /* ---- Traces that meet conditions ---- */
 

@@ -2,7 +2,8 @@
 /*
  * cmd_fleet_changes.c - `fleet changes`: the versions since which a method is slower or faster.
  *
- *     DuckDB --> medians by method, version, device and scenario
+ *     DuckDB --> values of all rows of methods
+ *       --> medians of their logarithms by method, version, device and scenario
  *       --> without what all methods of a device and scenario have in common (changes.h)
  *       --> a series for each method: the mean over devices and scenarios
  *       --> change points (change_points.h)
@@ -10,6 +11,8 @@
  */
 #include "cli/commands/cmd_fleet.h"
 
+#include <assert.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +24,7 @@
 #include "analysis/subset/subset.h"
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "cli/output/message.h"
 #include "cli/output/output.h"
 #include "fleet/fleet.h"
@@ -40,14 +44,38 @@ struct changes_cell {
     double log;
 };
 
+/* Maximum number of methods, those with the largest sums: their series are held in memory. */
+#define MAX_SERIES 20000u
+
+/* A method that has values. */
+struct changes_method {
+    uint64_t method;
+    int64_t size;  /* sum of its values */
+    uint32_t row;  /* among the series; TV_NONE: in too few versions, or too small */
+    uint32_t seen; /* number of its versions */
+};
+
+/* Bits of the parts of a key: the place of the method is above both. */
+#define COLUMN_BITS 10u
+#define GROUP_BITS 26u
+#define METHOD_BITS 28u
+
 struct changes_series {
-    struct changes_names versions, methods; /* of `methods` CHANGES_FORMS names each */
+    struct changes_names versions, names; /* of `names` CHANGES_FORMS for each series */
     const struct tv_settings *settings;
     int64_t since;  /* points before this time are not reported */
     int64_t *began; /* [versions] microseconds since 1970 */
     size_t began_room;
-    struct changes_cell *cells; /* sorted by group, row and column */
+    struct tv_map method_index; /* method -> place */
+    struct changes_method *methods;
+    size_t method_count, method_room;
+    uint32_t last;              /* place of the method of the last row; most rows have the same */
+    struct tv_sort_key *values; /* key of changes_key, and the value */
+    size_t value_count, value_room;
+    struct changes_cell *cells; /* in the end sorted by group, row and column */
     size_t cell_count, cell_room;
+    uint64_t *rows; /* [row_count] the method of each series */
+    uint32_t row_count;
     double *sums; /* [methods * versions] over groups; afterwards the means */
     uint32_t *counts;
 };
@@ -59,11 +87,6 @@ static void changes_add_name(struct changes_names *names, struct tv_bytes name)
     names->items[names->count++] = tv_interner_add(names->strings, name);
 }
 
-static struct tv_bytes changes_text(const struct tv_sql_value *value)
-{
-    return value->kind == TV_SQL_IS_TEXT ? value->text : (struct tv_bytes){NULL, 0};
-}
-
 static enum tv_status changes_take_version(void *context, const struct tv_sql_value *values,
                                            struct tv_error *err)
 {
@@ -73,31 +96,200 @@ static enum tv_status changes_take_version(void *context, const struct tv_sql_va
                                      sizeof *series->began);
     series->began[series->versions.count] =
         values[1].kind == TV_SQL_IS_INTEGER ? values[1].integer : 0;
-    changes_add_name(&series->versions, changes_text(&values[0]));
+    changes_add_name(&series->versions, tv_fleet_value_text(&values[0]));
     return TV_OK;
 }
 
-static enum tv_status changes_take_method(void *context, const struct tv_sql_value *values,
-                                          struct tv_error *err)
-{
-    struct changes_series *series = context;
-    (void)err;
-    for (size_t i = 0; i < CHANGES_FORMS; i++)
-        changes_add_name(&series->methods, changes_text(&values[i]));
-    return TV_OK;
-}
-
-static enum tv_status changes_take_cell(void *context, const struct tv_sql_value *values,
+/* Take the names of a method that has a series. */
+static enum tv_status changes_take_name(void *context, const struct tv_sql_value *values,
                                         struct tv_error *err)
 {
     struct changes_series *series = context;
     (void)err;
+    uint32_t place = tv_map_find(&series->method_index, tv_fleet_value_key(&values[0]));
+    if (place == TV_NONE || series->methods[place].row == TV_NONE)
+        return TV_OK;
+    for (size_t i = 0; i < CHANGES_FORMS; i++)
+        series->names.items[series->methods[place].row * CHANGES_FORMS + i] =
+            tv_interner_add(series->names.strings, tv_fleet_value_text(&values[1 + i]));
+    return TV_OK;
+}
+
+/* ---- Medians ---- */
+
+/* Return the place of a method, which gets one if needed. */
+static uint32_t changes_place_method(struct changes_series *series, uint64_t method)
+{
+    if (series->method_count > 0 && series->methods[series->last].method == method)
+        return series->last;
+    uint32_t place = tv_map_add(&series->method_index, method, (uint32_t)series->method_count);
+    if (place == series->method_count) {
+        series->methods = tv_array_reserve(series->methods, &series->method_room,
+                                           series->method_count + 1, sizeof *series->methods);
+        series->methods[series->method_count++] =
+            (struct changes_method){.method = method, .row = TV_NONE};
+    }
+    series->last = place;
+    return place;
+}
+
+static uint64_t changes_key(uint32_t high, unsigned bits, uint32_t middle, uint32_t column)
+{
+    return (uint64_t)high << (bits + COLUMN_BITS) | (uint64_t)middle << COLUMN_BITS | column;
+}
+
+static void changes_add_cell(struct changes_series *series, const struct changes_cell *cell)
+{
     series->cells = tv_array_reserve(series->cells, &series->cell_room, series->cell_count + 1,
                                      sizeof *series->cells);
-    series->cells[series->cell_count++] =
-        (struct changes_cell){(uint32_t)values[0].integer, (uint32_t)values[1].integer,
-                              (uint32_t)values[2].integer, values[3].real};
+    series->cells[series->cell_count++] = *cell;
+}
+
+/* Take a row of tv_fleet_ask_values. */
+static enum tv_status changes_take_value(void *context, const struct tv_sql_value *values,
+                                         struct tv_error *err)
+{
+    struct changes_series *series = context;
+    uint64_t group = tv_fleet_value_key(&values[0]);
+    uint32_t place = changes_place_method(series, tv_fleet_value_key(&values[1]));
+    uint32_t column = (uint32_t)values[2].integer;
+    int64_t value = tv_fleet_value_integer(&values[3]);
+    assert(column < TV_FLEET_MAX_VERSIONS);
+    if (group >> GROUP_BITS > 0 || place >> METHOD_BITS > 0)
+        return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET,
+                       "the fleet has too many devices, scenarios or methods");
+    tv_time_add(&series->methods[place].size, value);
+    if (values[4].kind == TV_SQL_IS_REAL) {
+        struct changes_cell cell = {(uint32_t)group, place, column, values[4].real};
+        changes_add_cell(series, &cell);
+        return TV_OK;
+    }
+    series->values = tv_array_reserve(series->values, &series->value_room, series->value_count + 1,
+                                      sizeof *series->values);
+    series->values[series->value_count++] = (struct tv_sort_key){
+        changes_key(place, GROUP_BITS, (uint32_t)group, column), (uint64_t)value};
     return TV_OK;
+}
+
+/* Return the median of the logarithms of these values, whose members `index` have room for them. */
+static double changes_log_median(struct tv_sort_key *values, size_t count)
+{
+    /* The logarithm keeps the order, so one or two of them are enough. */
+    for (size_t i = 0; i < count; i++)
+        values[i].key = values[i].index;
+    if (count > 64)
+        tv_sort_keys(values, count);
+    for (size_t i = 1; i < count && count <= 64; i++) {
+        uint64_t value = values[i].key;
+        size_t at = i;
+        for (; at > 0 && values[at - 1].key > value; at--)
+            values[at].key = values[at - 1].key;
+        values[at].key = value;
+    }
+    double low = log((double)values[(count - 1) / 2].key),
+           high = log((double)values[count / 2].key);
+    return (low + high) / 2;
+}
+
+/* Turn the values into cells, whose rows are the places of the methods. */
+static void changes_make_cells(struct changes_series *series)
+{
+    tv_sort_keys(series->values, series->value_count);
+    for (size_t first = 0, end; first < series->value_count; first = end) {
+        uint64_t key = series->values[first].key;
+        for (end = first; end < series->value_count && series->values[end].key == key;)
+            end++;
+        struct changes_cell cell = {
+            .group = (uint32_t)(key >> COLUMN_BITS) & ((1u << GROUP_BITS) - 1),
+            .row = (uint32_t)(key >> (GROUP_BITS + COLUMN_BITS)),
+            .column = (uint32_t)key & ((1u << COLUMN_BITS) - 1),
+            .log = changes_log_median(&series->values[first], end - first),
+        };
+        changes_add_cell(series, &cell);
+    }
+    tv_free(series->values);
+    series->values = NULL;
+}
+
+/* ---- The methods that get a series ---- */
+
+/* Sort the cells by two members and the column. */
+#define SORT_CELLS(series, high, bits, middle)                                                     \
+    do {                                                                                           \
+        struct tv_sort_key *keys = tv_alloc((series)->cell_count, sizeof *keys);                   \
+        struct changes_cell *sorted = tv_alloc((series)->cell_count, sizeof *sorted);              \
+        for (size_t i = 0; i < (series)->cell_count; i++) {                                        \
+            const struct changes_cell *cell = &(series)->cells[i];                                 \
+            keys[i] = (struct tv_sort_key){                                                        \
+                changes_key(cell->high, bits, cell->middle, cell->column), i};                     \
+        }                                                                                          \
+        tv_sort_keys(keys, (series)->cell_count);                                                  \
+        for (size_t i = 0; i < (series)->cell_count; i++)                                          \
+            sorted[i] = (series)->cells[keys[i].index];                                            \
+        tv_free(keys);                                                                             \
+        tv_free((series)->cells);                                                                  \
+        (series)->cells = sorted;                                                                  \
+        (series)->cell_room = (series)->cell_count;                                                \
+    } while (0)
+
+/* Count the versions of each method; its cells lie together. */
+static void changes_count_versions(struct changes_series *series)
+{
+    uint32_t *latest = tv_alloc(TV_FLEET_MAX_VERSIONS, sizeof *latest); /* place + 1 */
+    for (size_t i = 0; i < series->cell_count; i++) {
+        const struct changes_cell *cell = &series->cells[i];
+        series->methods[cell->row].seen += latest[cell->column] != cell->row + 1;
+        latest[cell->column] = cell->row + 1;
+    }
+    tv_free(latest);
+}
+
+static int changes_compare_methods(const void *left, const void *right)
+{
+    const struct changes_method *const *a = left, *const *b = right;
+    if ((*a)->size != (*b)->size)
+        return (*a)->size > (*b)->size ? -1 : 1;
+    return (*a)->method < (*b)->method ? -1 : (*a)->method > (*b)->method;
+}
+
+/* Give rows to the methods that enough versions have, the largest first. */
+static void changes_rank_methods(struct changes_series *series)
+{
+    struct changes_method **ranked = tv_alloc(series->method_count, sizeof(*ranked));
+    uint32_t count = 0;
+    for (size_t i = 0; i < series->method_count; i++)
+        if (series->methods[i].seen >= TV_MIN_VERSIONS)
+            ranked[count++] = &series->methods[i];
+    qsort(ranked, count, sizeof(*ranked), changes_compare_methods);
+    series->row_count = count < MAX_SERIES ? count : MAX_SERIES;
+    series->rows = tv_alloc(series->row_count, sizeof *series->rows);
+    for (uint32_t i = 0; i < series->row_count; i++) {
+        ranked[i]->row = i;
+        series->rows[i] = ranked[i]->method;
+    }
+    tv_free(ranked);
+}
+
+/* Choose the methods, and keep their cells only, sorted by group, row and column. */
+static void changes_choose_methods(struct changes_series *series)
+{
+    size_t kept = 0;
+    if (series->value_count > 0)
+        changes_make_cells(series);
+    else /* prepared ones come in the order of versions */
+        SORT_CELLS(series, row, GROUP_BITS, group);
+    changes_count_versions(series);
+    changes_rank_methods(series);
+    for (size_t i = 0; i < series->cell_count; i++) {
+        struct changes_cell cell = series->cells[i];
+        cell.row = series->methods[cell.row].row;
+        if (cell.row != TV_NONE)
+            series->cells[kept++] = cell;
+    }
+    series->cell_count = kept;
+    SORT_CELLS(series, group, METHOD_BITS, row);
+    series->names.items =
+        tv_alloc((size_t)series->row_count * CHANGES_FORMS, sizeof *series->names.items);
 }
 
 /* ---- One device and scenario ---- */
@@ -175,22 +367,17 @@ static void changes_add_group(struct changes_series *series, struct changes_grou
     tv_free(factor);
 }
 
+static struct tv_bytes changes_name(const struct changes_series *series, size_t method,
+                                    unsigned form)
+{
+    return tv_interner_get(series->names.strings,
+                           series->names.items[method * CHANGES_FORMS + form]);
+}
+
 /* Make the series out of the cells: sums become means, NAN without a cell. */
-static size_t changes_count_methods(const struct changes_series *series)
-{
-    return series->methods.count / CHANGES_FORMS;
-}
-
-static struct tv_bytes changes_method(const struct changes_series *series, size_t method,
-                                      unsigned form)
-{
-    return tv_interner_get(series->methods.strings,
-                           series->methods.items[method * CHANGES_FORMS + form]);
-}
-
 static void changes_make_series(struct changes_series *series)
 {
-    size_t versions = series->versions.count, size = versions * changes_count_methods(series);
+    size_t versions = series->versions.count, size = versions * series->row_count;
     uint32_t *columns = tv_alloc(versions, sizeof *columns);
     series->sums = tv_alloc(size, sizeof *series->sums);
     series->counts = tv_alloc(size, sizeof *series->counts);
@@ -208,35 +395,55 @@ static void changes_make_series(struct changes_series *series)
 
 /* ---- Reading and writing ---- */
 
-/* Run the first query, which makes tables of everything: a damaged file is met before there is any
- * row. */
-static enum tv_status changes_read_versions(struct tv_fleet_store *store, const char *query,
-                                            struct changes_series *series, struct tv_error *err)
+static void changes_init_series(struct changes_series *series, const struct tv_settings *settings)
 {
-    enum tv_status status;
-    do {
-        status = tv_sql_for_each_row(store->sql, query, 2, changes_take_version, series, err);
-    } while (status != TV_OK && series->versions.count == 0 && tv_fleet_recover(store, err));
-    return status;
+    *series = (struct changes_series){.settings = settings};
+    series->versions.strings = series->names.strings = tv_interner_new();
+    tv_map_init(&series->method_index);
 }
 
-/* Compute the cells of all series, and read the versions. */
+static void changes_release_series(struct changes_series *series)
+{
+    tv_interner_free(series->versions.strings);
+    tv_map_release(&series->method_index);
+    tv_free(series->versions.items);
+    tv_free(series->names.items);
+    tv_free(series->began);
+    tv_free(series->methods);
+    tv_free(series->values);
+    tv_free(series->cells);
+    tv_free(series->rows);
+    tv_free(series->sums);
+    tv_free(series->counts);
+}
+
+/* Ask for the versions, and then for the values in them. */
 static enum tv_status changes_ask_series(struct tv_fleet_store *store,
                                          const struct tv_fleet_question *question,
                                          struct changes_series *series, struct tv_error *err)
 {
-    struct tv_out query;
-    tv_out_init_memory(&query);
-    enum tv_status status = tv_fleet_ask_series(&query, question, TV_MIN_VERSIONS, err);
-    tv_out_char(&query, '\0');
+    struct tv_out versions, values;
+    tv_out_init_memory(&versions);
+    tv_out_init_memory(&values);
+    enum tv_status status = tv_fleet_ask_series(&versions, question, err);
     if (status == TV_OK)
-        status = changes_read_versions(store, (const char *)query.buffer, series, err);
-    tv_out_release(&query);
+        status = tv_fleet_ask_values(&values, question, err);
+    tv_out_char(&versions, '\0');
+    tv_out_char(&values, '\0');
+    if (status == TV_OK)
+        status = tv_sql_for_each_row(store->sql, (const char *)versions.buffer, 2,
+                                     changes_take_version, series, err);
+    if (status == TV_OK)
+        status = tv_sql_for_each_row(store->sql, (const char *)values.buffer,
+                                     TV_FLEET_VALUE_COLUMNS, changes_take_value, series, err);
+    tv_out_release(&versions);
+    tv_out_release(&values);
     return status;
 }
 
-static enum tv_status changes_read(struct tv_fleet_store *store, struct changes_series *series,
-                                   struct tv_error *err)
+/* Read all values; if a file is damaged, again without it. */
+static enum tv_status changes_read_values(struct tv_fleet_store *store,
+                                          struct changes_series *series, struct tv_error *err)
 {
     const struct tv_settings *settings = store->settings;
     struct tv_fleet_question question = {
@@ -248,23 +455,32 @@ static enum tv_status changes_read(struct tv_fleet_store *store, struct changes_
     enum tv_status status;
     tv_out_init_memory(&files);
     tv_fleet_find_prepared(store, &question, &files);
-    do
+    for (;;) {
         status = changes_ask_series(store, &question, series, err);
-    while (status != TV_OK && series->versions.count == 0 &&
-           tv_fleet_drop_prepared(store, &question, err));
-    if (status == TV_OK)
-        status = tv_sql_for_each_row(store->sql, tv_fleet_series_methods, CHANGES_FORMS,
-                                     changes_take_method, series, err);
-    if (status == TV_OK)
-        status = tv_sql_for_each_row(store->sql, tv_fleet_series_cells, 4, changes_take_cell,
-                                     series, err);
+        if (status == TV_OK ||
+            (!tv_fleet_drop_prepared(store, &question, err) && !tv_fleet_recover(store, err)))
+            break;
+        changes_release_series(series);
+        changes_init_series(series, settings);
+    }
     tv_out_release(&files);
+    return status;
+}
+
+static enum tv_status changes_read(struct tv_fleet_store *store, struct changes_series *series,
+                                   struct tv_error *err)
+{
+    enum tv_status status = changes_read_values(store, series, err);
     if (status == TV_OK && series->versions.count < TV_MIN_VERSIONS)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "changes need at least %u versions; the fleet has %zu (regressions compares "
                        "two)",
                        TV_MIN_VERSIONS, series->versions.count);
-    return status;
+    if (status != TV_OK)
+        return status;
+    changes_choose_methods(series);
+    return tv_sql_for_each_row(store->sql, tv_fleet_series_methods, 1 + CHANGES_FORMS,
+                               changes_take_name, series, err);
 }
 
 /* Append a SELECT that answers the points, of versions that began at `since` or later. */
@@ -276,13 +492,14 @@ static void changes_put_points(struct tv_out *sql, const struct changes_series *
     for (size_t i = 0; i < points->count; i++) {
         const struct tv_change_point *point = &points->items[i];
         if (series->began[point->column] >= since)
-            tv_out_format(sql, ", (%zu, %u, %u, %.4f::double, %.2g::double)", i, point->row,
-                          point->column, exp(point->difference) - 1, point->p);
+            tv_out_format(sql, ", (%zu, %" PRIu64 "::ubigint, %u, %.4f::double, %.2g::double)", i,
+                          series->rows[point->row], point->column, exp(point->difference) - 1,
+                          point->p);
     }
     tv_out_format(sql,
-                  ") as point(place, row, number, change, p)) select %s as method, "
+                  ") as point(place, method, number, change, p)) select %s as method, "
                   "v.label as version, p.change, p.p, v.began from point p "
-                  "join kept k on k.number = p.row join version v on v.number = p.number "
+                  "left join method_name k using (method) join version v on v.number = p.number "
                   "order by p.place",
                   tv_fleet_series_name);
     tv_out_char(sql, '\0');
@@ -329,10 +546,10 @@ static bool changes_matches(const struct changes_series *series, const struct tv
     if (rule->pattern.length == 0)
         return true;
     if (rule->of_class)
-        return tv_glob_matches(changes_method(series, method, 1), rule->pattern);
-    return tv_glob_matches(changes_method(series, method, 0), rule->pattern) ||
-           tv_glob_matches(changes_method(series, method, 2), rule->pattern) ||
-           tv_glob_matches(changes_method(series, method, 3), rule->pattern);
+        return tv_glob_matches(changes_name(series, method, 1), rule->pattern);
+    return tv_glob_matches(changes_name(series, method, 0), rule->pattern) ||
+           tv_glob_matches(changes_name(series, method, 2), rule->pattern) ||
+           tv_glob_matches(changes_name(series, method, 3), rule->pattern);
 }
 
 static bool changes_fires(const struct tv_gate_rule *rule, const struct tv_change_point *point)
@@ -357,7 +574,7 @@ static enum tv_status changes_judge(const struct changes_series *series, const c
 {
     const struct tv_settings *settings = series->settings;
     struct tv_gate_rule rule;
-    size_t matched = 0, count = changes_count_methods(series);
+    size_t matched = 0, count = series->row_count;
     enum tv_status status = changes_parse_rule(text, tv_fleet_figure(settings), &rule, err);
     if (status != TV_OK)
         return status;
@@ -372,7 +589,7 @@ static enum tv_status changes_judge(const struct changes_series *series, const c
         if (series->began[point->column] < series->since || !changes_fires(&rule, point) ||
             !changes_matches(series, &rule, point->row))
             continue;
-        struct tv_bytes name = changes_method(series, point->row, 0);
+        struct tv_bytes name = changes_name(series, point->row, 0);
         struct tv_bytes version =
             tv_interner_get(series->versions.strings, series->versions.items[point->column]);
         tv_message("traceview: FIRED: %s: %.*s %+.1f%% since %.*s", text, (int)name.length,
@@ -391,7 +608,7 @@ static enum tv_status changes_write(struct tv_fleet_store *store, struct changes
     struct tv_out query;
     if (settings->fleet.since > 0 && settings->fleet.since < INT64_MAX / 1000000)
         series->since = ((int64_t)time(NULL) - (int64_t)settings->fleet.since) * 1000000;
-    tv_change_points_init(&points, series->sums, (uint32_t)changes_count_methods(series),
+    tv_change_points_init(&points, series->sums, (uint32_t)series->row_count,
                           (uint32_t)series->versions.count);
     if (!settings->quiet)
         tv_message("traceview: %u %s in %zu versions; without a change, any line is here in at "
@@ -411,10 +628,10 @@ static enum tv_status changes_write(struct tv_fleet_store *store, struct changes
 enum tv_status tv_fleet_changes(const struct tv_command *command,
                                 const struct tv_settings *settings, int *code, struct tv_error *err)
 {
-    struct changes_series series = {.settings = settings};
+    struct changes_series series;
     struct tv_fleet_store store;
     (void)command;
-    series.versions.strings = series.methods.strings = tv_interner_new();
+    changes_init_series(&series, settings);
     enum tv_status status = tv_fleet_open(&store, settings, err);
     for (size_t i = 0; i < settings->compare.fail_if.count && status == TV_OK; i++) {
         struct tv_gate_rule rule;
@@ -429,12 +646,6 @@ enum tv_status tv_fleet_changes(const struct tv_command *command,
         status = changes_write(&store, &series, code, err);
     }
     tv_fleet_close(&store, code);
-    tv_interner_free(series.versions.strings);
-    tv_free(series.versions.items);
-    tv_free(series.methods.items);
-    tv_free(series.began);
-    tv_free(series.cells);
-    tv_free(series.sums);
-    tv_free(series.counts);
+    changes_release_series(&series);
     return status;
 }
