@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "fleet/fleet.h"
 #include "parquet/parquet.h"
+#include "sql/statement.h"
 
 /* Labels with a column of their own. */
 enum fleet_declared { FLEET_VERSION, FLEET_COMMIT, FLEET_DEVICE, FLEET_SCENARIO, FLEET_SIDE };
@@ -111,14 +112,13 @@ uint64_t tv_fleet_add_details(struct tv_fleet_batch *batch, const struct tv_flee
 
 /* ---- Shared by questions.c and fetch.c (questions.c) ---- */
 
-/* Return the column of `trace` that has a label; NULL: the label is in the lists. */
-const char *tv_fleet_label_column(struct tv_bytes key);
-
 /* Take the next KEY=VALUE of a list with blanks between; the key is empty at the end. */
 enum tv_status tv_fleet_take_label(struct tv_bytes *left, struct tv_bytes *key,
                                    struct tv_bytes *value, struct tv_error *err) TV_MUST_CHECK;
 
-/* Write a pattern, in which only * is special, as LIKE has it with \ as its escape. */
-void tv_fleet_write_like(struct tv_out *text, struct tv_bytes pattern);
+/* Append a condition for each KEY=VALUE, " AND " before it; the table of traces is `t` in DuckDB.
+ */
+enum tv_status tv_fleet_put_where(struct tv_out *sql, enum tv_sql_dialect dialect,
+                                  const char *where, struct tv_error *err) TV_MUST_CHECK;
 
 #endif

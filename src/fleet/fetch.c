@@ -9,9 +9,7 @@
  * itself.  So there is one implementation of every question, and this file only
  * decides how much travels.
  *
- * Labels and patterns are texts of the user.  They enter a statement in single
- * quotes, where ClickHouse, unlike DuckDB, takes a backslash as an escape
- * (fetch_put_text).
+ * Labels and patterns are texts of the user.  They enter a statement in quotes (statement.h).
  */
 #include "fleet/fetch.h"
 
@@ -23,47 +21,7 @@
 #include "fleet/batch.h"
 #include "fleet/rowbinary.h"
 
-/* Append a text in single quotes, as ClickHouse reads it. */
-static void fetch_put_text(struct tv_out *sql, struct tv_bytes text)
-{
-    tv_out_char(sql, '\'');
-    for (size_t i = 0; i < text.length; i++) {
-        if (text.data[i] == '\'' || text.data[i] == '\\')
-            tv_out_char(sql, '\\');
-        tv_out_char(sql, (char)text.data[i]);
-    }
-    tv_out_char(sql, '\'');
-}
-
 /* ---- Traces with labels ---- */
-
-/* Append the label of a trace: a column, or an entry of the two lists. */
-static void fetch_put_label(struct tv_out *sql, struct tv_bytes key)
-{
-    const char *column = tv_fleet_label_column(key);
-    if (column) {
-        tv_out_format(sql, "`%s`", column);
-        return;
-    }
-    tv_out_text(sql, "label_values[indexOf(label_keys, ");
-    fetch_put_text(sql, key);
-    tv_out_text(sql, ")]");
-}
-
-/* Append a condition for each KEY=VALUE. */
-static enum tv_status fetch_put_labels(struct tv_out *sql, const char *labels, struct tv_error *err)
-{
-    struct tv_bytes left = tv_bytes_of(labels ? labels : ""), key, value;
-    for (;;) {
-        enum tv_status status = tv_fleet_take_label(&left, &key, &value, err);
-        if (status != TV_OK || key.length == 0)
-            return status;
-        tv_out_text(sql, " AND ");
-        fetch_put_label(sql, key);
-        tv_out_text(sql, " = ");
-        fetch_put_text(sql, value);
-    }
-}
 
 /* Append the condition of the rows of `method`: those of the traces of the question. */
 static enum tv_status fetch_put_traces(struct tv_out *sql, const struct tv_fleet_fetch *fetch,
@@ -72,29 +30,18 @@ static enum tv_status fetch_put_traces(struct tv_out *sql, const struct tv_fleet
     if (!fetch->base && !fetch->where)
         return TV_OK;
     tv_out_text(sql, " AND trace IN (SELECT trace FROM " TV_FLEET_SERVER_PREFIX "trace WHERE ((1");
-    enum tv_status status = fetch_put_labels(sql, fetch->base, err);
+    enum tv_status status = tv_fleet_put_where(sql, TV_SQL_CLICKHOUSE, fetch->base, err);
     tv_out_text(sql, ") OR (1");
     if (status == TV_OK)
-        status = fetch_put_labels(sql, fetch->fresh, err);
+        status = tv_fleet_put_where(sql, TV_SQL_CLICKHOUSE, fetch->fresh, err);
     tv_out_text(sql, "))");
     if (status == TV_OK)
-        status = fetch_put_labels(sql, fetch->where, err);
+        status = tv_fleet_put_where(sql, TV_SQL_CLICKHOUSE, fetch->where, err);
     tv_out_char(sql, ')');
     return status;
 }
 
 /* ---- Methods ---- */
-
-/* Append a pattern, in which only * is special, for LIKE. */
-static void fetch_put_like(struct tv_out *sql, struct tv_bytes pattern)
-{
-    struct tv_out text;
-    tv_out_init_memory(&text);
-    tv_fleet_write_like(&text, pattern);
-    tv_out_text(sql, " LIKE ");
-    fetch_put_text(sql, (struct tv_bytes){text.buffer, text.length});
-    tv_out_release(&text);
-}
 
 /* Texts by which a question may name a method; class and signature may be missing. */
 static const char *const fetch_names[] = {
@@ -114,10 +61,9 @@ static enum tv_status fetch_put_condition(struct tv_out *sql, const char *text,
     if (status != TV_OK)
         return status;
     tv_out_text(sql, rule.pattern.length == 0 ? " OR 1" : "");
-    for (size_t i = 0; i < TV_COUNT(fetch_names) && rule.pattern.length > 0; i++) {
-        tv_out_format(sql, " OR %s", fetch_names[i]);
-        fetch_put_like(sql, rule.pattern);
-    }
+    for (size_t i = 0; i < TV_COUNT(fetch_names) && rule.pattern.length > 0; i++)
+        TV_CLICKHOUSE_PUT(sql, " OR ? LIKE ?", TV_SQL_PLAIN(fetch_names[i]),
+                          TV_SQL_LIKE(rule.pattern));
     return TV_OK;
 }
 
@@ -137,10 +83,9 @@ static enum tv_status fetch_put_names(struct tv_out *sql, const struct tv_fleet_
         return TV_OK;
     }
     tv_out_text(sql, "(0");
-    for (size_t i = 0; i + 1 < TV_COUNT(fetch_names) && fetch->method; i++) {
-        tv_out_format(sql, " OR %s = ", fetch_names[i]);
-        fetch_put_text(sql, tv_bytes_of(fetch->method));
-    }
+    for (size_t i = 0; i + 1 < TV_COUNT(fetch_names) && fetch->method; i++)
+        TV_CLICKHOUSE_PUT(sql, " OR ? = ?", TV_SQL_PLAIN(fetch_names[i]),
+                          TV_SQL_TEXT(tv_bytes_of(fetch->method)));
     for (size_t i = 0; i < fetch->condition_count && status == TV_OK; i++)
         status = fetch_put_condition(sql, fetch->conditions[i], err);
     tv_out_char(sql, ')');
@@ -231,7 +176,7 @@ size_t tv_fleet_put_fetch(struct tv_out *sql, const struct tv_fleet_fetch *fetch
         if (table == TV_FLEET_METHOD_NAME && strcmp(from[i].name, "batch") == 0)
             tv_out_text(sql, first_batch);
         else
-            tv_out_format(sql, "`%s`", from[i].name);
+            TV_CLICKHOUSE_PUT(sql, "?", TV_SQL_NAME(from[i].name));
         columns[count++] = from[i];
     }
     if (table == TV_FLEET_METHOD_NAME)

@@ -273,9 +273,6 @@ void tv_fleet_ask_cells(struct tv_out *sql);
 #define TV_FLEET_MAX_CELLS 2000000
 #define TV_FLEET_CELL_COLUMNS 10u
 
-/* Append a text in single quotes. */
-void tv_fleet_put_text(struct tv_out *sql, struct tv_bytes text);
-
 /* Append statements that make tables for the next query, and answer a row for each version, in
  * their order: its label, and when its first trace began.  `method` of the question is not used. */
 enum tv_status tv_fleet_ask_series(struct tv_out *sql, const struct tv_fleet_question *question,

@@ -57,19 +57,16 @@ static void merge_put_rows(struct tv_out *sql, enum tv_fleet_table table, const 
 static void merge_put_details(struct tv_out *sql, enum tv_fleet_table table,
                               const struct tv_fleet_merge *merge)
 {
-    tv_out_format(sql, "(select * from %s_file where batch in (", tv_fleet_table_name(table));
-    for (size_t i = 0; i < merge->count; i++)
-        tv_out_format(sql, "%s%" PRIu64, i > 0 ? ", " : "", merge->batches[i]);
-    tv_out_text(sql, "))");
+    TV_DUCK_PUT(sql, "(select * from ?_file where batch in (?))",
+                TV_SQL_PLAIN(tv_fleet_table_name(table)),
+                TV_SQL_NUMBERS(merge->batches, merge->count));
 }
 
 /* Append the common table "stored_trace" with the rows of these batches and this part. */
 static void merge_put_traces(struct tv_out *sql, const struct tv_fleet_merge *merge)
 {
-    tv_out_text(sql, "(select * from stored_trace where batch in (");
-    for (size_t i = 0; i < merge->count; i++)
-        tv_out_format(sql, "%s%" PRIu64, i > 0 ? ", " : "", merge->batches[i]);
-    tv_out_char(sql, ')');
+    TV_DUCK_PUT(sql, "(select * from stored_trace where batch in (?)",
+                TV_SQL_NUMBERS(merge->batches, merge->count));
     if (merge->part != TV_FLEET_ALL)
         tv_out_format(sql, " and coalesce(recorded, added) %s %" PRId64,
                       merge->part == TV_FLEET_BEFORE ? "<" : ">=", merge->edge);
@@ -89,13 +86,11 @@ static void merge_put_columns(struct tv_out *sql, const struct fleet_merging *me
     for (size_t i = 0; i < merging->count; i++) {
         const char *name = merging->columns[i].name;
         tv_out_text(sql, i > 0 ? ", " : "");
-        if (merging->columns[i].list)
-            tv_out_format(sql,
-                          "array_to_string(list_transform(r.\"%s\", lambda v: "
-                          "strlen(v::text) || ':' || v::text), '')",
-                          name);
-        else
-            tv_out_format(sql, "r.\"%s\"", name);
+        TV_DUCK_PUT(sql,
+                    merging->columns[i].list ? "array_to_string(list_transform(r.?, lambda v: "
+                                               "strlen(v::text) || ':' || v::text), '')"
+                                             : "r.?",
+                    TV_SQL_NAME(name));
     }
 }
 
@@ -241,9 +236,10 @@ static void merge_put_old(struct tv_out *sql, const struct tv_fleet_rollup *roll
                      "strftime(make_timestamp(coalesce(recorded, added)), '%Y-%m') as month from ");
     merge_put_traces(sql, &merge);
     tv_out_text(sql, " where true");
-    for (size_t i = 0; i < rollup->without_count; i++)
-        tv_out_format(sql, "%s%" PRIu64, i > 0 ? ", " : " and trace not in (", rollup->without[i]);
-    tv_out_text(sql, rollup->without_count > 0 ? "))), " : ")), ");
+    if (rollup->without_count > 0)
+        TV_DUCK_PUT(sql, " and trace not in (?)",
+                    TV_SQL_NUMBERS(rollup->without, rollup->without_count));
+    tv_out_text(sql, ")), ");
     tv_out_text(sql, "m as (select r.*, old.part from ");
     merge_put_rows(sql, TV_FLEET_METHOD, &rollup->batch, 1);
     tv_out_text(sql, " r join old on r.trace = old.trace and r.batch = old.batch), ");

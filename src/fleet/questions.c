@@ -11,9 +11,8 @@
  * Files of older versions lack columns: a SELECT without rows, but with all
  * columns, is united with them by name.
  *
- * Texts of the user enter a statement only in single quotes
- * (tv_fleet_put_text), and as a name of a column only if the column is one of
- * ours (tv_fleet_label_column).
+ * Texts of the user enter a statement only in quotes (statement.h), and as a name of a column only
+ * if the column is one of ours (fleet_label_column).
  */
 #include <string.h>
 
@@ -69,8 +68,9 @@ void tv_fleet_put_empty(struct tv_out *sql, enum tv_fleet_table table)
     const struct tv_parquet_column *columns = tv_fleet_columns(table, &count);
     tv_out_text(sql, "(select ");
     for (size_t i = 0; i < count; i++)
-        tv_out_format(sql, "%snull::%s%s as \"%s\"", i > 0 ? ", " : "", types[columns[i].type],
-                      columns[i].list ? "[]" : "", columns[i].name);
+        TV_DUCK_PUT(sql, "?null::?? as ?", TV_SQL_PLAIN(i > 0 ? ", " : ""),
+                    TV_SQL_PLAIN(types[columns[i].type]), TV_SQL_PLAIN(columns[i].list ? "[]" : ""),
+                    TV_SQL_NAME(columns[i].name));
     tv_out_text(sql, " where false)");
 }
 
@@ -87,18 +87,8 @@ void tv_fleet_put_file_view(struct tv_out *sql, enum tv_fleet_table table, bool 
     tv_out_text(sql, "; ");
 }
 
-void tv_fleet_put_text(struct tv_out *sql, struct tv_bytes text)
-{
-    tv_out_char(sql, '\'');
-    for (size_t i = 0; i < text.length; i++) {
-        if (text.data[i] == '\'')
-            tv_out_char(sql, '\'');
-        tv_out_char(sql, (char)text.data[i]);
-    }
-    tv_out_char(sql, '\'');
-}
-
-const char *tv_fleet_label_column(struct tv_bytes key)
+/* Return the column of `trace` that has a label; NULL: the label is in the lists. */
+static const char *fleet_label_column(struct tv_bytes key)
 {
     for (size_t i = 0; i < FLEET_DECLARED; i++)
         if (tv_bytes_equal(key, tv_bytes_of(tv_fleet_declared[i])))
@@ -119,42 +109,44 @@ enum tv_status tv_fleet_take_label(struct tv_bytes *left, struct tv_bytes *key,
     return TV_OK;
 }
 
-void tv_fleet_write_like(struct tv_out *text, struct tv_bytes pattern)
+/* Append the label of a trace, which is `t` in DuckDB: a column, or an entry of the map or lists.
+ */
+static void fleet_put_label(struct tv_out *sql, enum tv_sql_dialect dialect, struct tv_bytes key)
 {
-    for (size_t i = 0; i < pattern.length; i++) {
-        uint8_t c = pattern.data[i];
-        if (c == '%' || c == '_' || c == '\\')
-            tv_out_char(text, '\\');
-        tv_out_char(text, c == '*' ? '%' : (char)c);
-    }
+    static const char *const columns[] = {"t.?", "?"};
+    static const char *const entries[] = {"t.labels[?]", "label_values[indexOf(label_keys, ?)]"};
+    const char *column = fleet_label_column(key);
+    if (column)
+        TV_SQL_PUT(sql, dialect, columns[dialect], TV_SQL_NAME(column));
+    else
+        TV_SQL_PUT(sql, dialect, entries[dialect], TV_SQL_TEXT(key));
 }
 
-/* Append the label of a trace `t`: a column, or an entry of the map. */
-static void fleet_put_label(struct tv_out *sql, struct tv_bytes key)
-{
-    const char *column = tv_fleet_label_column(key);
-    if (column) {
-        tv_out_format(sql, "t.%s", column);
-        return;
-    }
-    tv_out_text(sql, "t.labels[");
-    tv_fleet_put_text(sql, key);
-    tv_out_char(sql, ']');
-}
-
-/* Append a condition for each KEY=VALUE. */
-static enum tv_status fleet_put_where(struct tv_out *sql, const char *where, struct tv_error *err)
+enum tv_status tv_fleet_put_where(struct tv_out *sql, enum tv_sql_dialect dialect,
+                                  const char *where, struct tv_error *err)
 {
     struct tv_bytes left = tv_bytes_of(where ? where : ""), key, value;
     for (;;) {
         enum tv_status status = tv_fleet_take_label(&left, &key, &value, err);
         if (status != TV_OK || key.length == 0)
             return status;
-        tv_out_text(sql, " and ");
-        fleet_put_label(sql, key);
-        tv_out_text(sql, " = ");
-        tv_fleet_put_text(sql, value);
+        tv_out_text(sql, " AND ");
+        fleet_put_label(sql, dialect, key);
+        TV_SQL_PUT(sql, dialect, " = ?", TV_SQL_TEXT(value));
     }
+}
+
+/* Append a condition for each KEY=VALUE of a question. */
+static enum tv_status fleet_put_where(struct tv_out *sql, const char *where, struct tv_error *err)
+{
+    return tv_fleet_put_where(sql, TV_SQL_DUCKDB, where, err);
+}
+
+/* Append the label by which a question groups. */
+static void fleet_put_group(struct tv_out *sql, const struct tv_fleet_question *question)
+{
+    fleet_put_label(sql, TV_SQL_DUCKDB, tv_bytes_of(question->by ? question->by : "version"));
+    tv_out_text(sql, " as label from trace t where t.error is null");
 }
 
 /* Append a figure of the rows of `m`.  Percentiles are computed here, not by the view `method`: it
@@ -182,15 +174,14 @@ static void fleet_put_rows_of(struct tv_out *sql, const char *table)
 static enum tv_status fleet_put_runs(struct tv_out *sql, const struct tv_fleet_question *question,
                                      struct tv_error *err)
 {
-    tv_out_text(sql, "with methods as (select method from method_name where name = ");
-    tv_fleet_put_text(sql, tv_bytes_of(question->method));
-    tv_out_text(sql, " or class || '.' || name = ");
-    tv_fleet_put_text(sql, tv_bytes_of(question->method));
-    tv_out_text(sql, " or concat_ws(' ', concat_ws('.', class, name), signature) = ");
-    tv_fleet_put_text(sql, tv_bytes_of(question->method));
-    tv_out_text(sql, "), run as (select trace, batch, uri, coalesce(recorded, added) as began, ");
-    fleet_put_label(sql, tv_bytes_of(question->by ? question->by : "version"));
-    tv_out_text(sql, " as label from trace t where t.error is null");
+    const struct tv_sql_word method = TV_SQL_TEXT(tv_bytes_of(question->method));
+    TV_DUCK_PUT(sql,
+                "with methods as (select method from method_name where name = ? or "
+                "class || '.' || name = ? or "
+                "concat_ws(' ', concat_ws('.', class, name), signature) = ?), run as (select "
+                "trace, batch, uri, coalesce(recorded, added) as began, ",
+                method, method, method);
+    fleet_put_group(sql, question);
     enum tv_status status = fleet_put_where(sql, question->where, err);
     tv_out_text(sql, "), runs as (select r.trace, any_value(r.uri) as uri, any_value(r.began) as "
                      "began, any_value(r.label) as label, ");
@@ -210,16 +201,11 @@ enum tv_status tv_fleet_ask_trend(struct tv_out *sql, const struct tv_fleet_ques
                                   struct tv_error *err)
 {
     enum tv_status status = fleet_put_runs(sql, question, err);
-    const char *by = question->by ? question->by : "version";
-    tv_out_text(sql, "select label as \"");
-    for (const char *at = by; *at; at++) {
-        if (*at == '"')
-            tv_out_char(sql, '"');
-        tv_out_char(sql, *at);
-    }
-    tv_out_text(sql, "\", count(*) as traces, quantile_cont(figure, 0.1)::bigint as low, "
-                     "median(figure)::bigint as median, quantile_cont(figure, 0.9)::bigint as high "
-                     "from runs group by label order by min(began), label");
+    TV_DUCK_PUT(sql,
+                "select label as ?, count(*) as traces, quantile_cont(figure, 0.1)::bigint as low, "
+                "median(figure)::bigint as median, quantile_cont(figure, 0.9)::bigint as high "
+                "from runs group by label order by min(began), label",
+                TV_SQL_NAME(question->by ? question->by : "version"));
     return status;
 }
 
@@ -278,8 +264,7 @@ enum tv_status tv_fleet_ask_trends(struct tv_out *sql, const struct tv_fleet_que
 {
     tv_out_text(sql, "with run as (select t.trace, t.batch, coalesce(t.recorded, t.added) as "
                      "began, ");
-    fleet_put_label(sql, tv_bytes_of(question->by ? question->by : "version"));
-    tv_out_text(sql, " as label from trace t where t.error is null");
+    fleet_put_group(sql, question);
     enum tv_status status = fleet_put_where(sql, question->where, err);
     tv_out_format(sql,
                   "), version as (select label, row_number() over (order by min(began) desc, "
@@ -426,8 +411,7 @@ enum tv_status tv_fleet_ask_series(struct tv_out *sql, const struct tv_fleet_que
         sql, "create or replace temp table run as select t.trace, t.batch, t.device, t.scenario, "
              "dense_rank() over (order by t.device, t.scenario) as part, "
              "coalesce(t.recorded, t.added) as began, ");
-    fleet_put_label(sql, tv_bytes_of(question->by ? question->by : "version"));
-    tv_out_text(sql, " as label from trace t where t.error is null");
+    fleet_put_group(sql, question);
     enum tv_status status = fleet_put_where(sql, question->where, err);
     tv_out_format(sql,
                   "; create or replace temp table version as select label, min(began) as began, "
@@ -469,36 +453,20 @@ const char tv_fleet_series_methods[] =
 
 /* ---- Traces that meet conditions ---- */
 
-/* Append a pattern of names, in which only * is special, for LIKE. */
-static void fleet_put_like(struct tv_out *sql, struct tv_bytes pattern)
-{
-    struct tv_out text;
-    tv_out_init_memory(&text);
-    tv_fleet_write_like(&text, pattern);
-    tv_out_text(sql, " like ");
-    tv_fleet_put_text(sql, (struct tv_bytes){text.buffer, text.length});
-    tv_out_text(sql, " escape '\\'");
-    tv_out_release(&text);
-}
-
 /* Append the methods that a condition is about. */
 static void fleet_put_pattern(struct tv_out *sql, const struct tv_gate_rule *rule)
 {
-    tv_out_text(sql, "(select method from method_name where ");
-    if (rule->pattern.length == 0) {
-        tv_out_text(sql, "true");
-    } else if (rule->of_class) {
-        tv_out_text(sql, "class");
-        fleet_put_like(sql, rule->pattern);
-    } else {
-        tv_out_text(sql, "concat_ws('.', class, name)");
-        fleet_put_like(sql, rule->pattern);
-        tv_out_text(sql, " or name");
-        fleet_put_like(sql, rule->pattern);
-        tv_out_text(sql, " or concat_ws(' ', concat_ws('.', class, name), signature)");
-        fleet_put_like(sql, rule->pattern);
-    }
-    tv_out_char(sql, ')');
+    const struct tv_sql_word pattern = TV_SQL_LIKE(rule->pattern);
+    if (rule->pattern.length == 0)
+        tv_out_text(sql, "(select method from method_name where true)");
+    else if (rule->of_class)
+        TV_DUCK_PUT(sql, "(select method from method_name where class like ?)", pattern);
+    else
+        TV_DUCK_PUT(sql,
+                    "(select method from method_name where concat_ws('.', class, name) like ? or "
+                    "name like ? or "
+                    "concat_ws(' ', concat_ws('.', class, name), signature) like ?)",
+                    pattern, pattern, pattern);
 }
 
 /* Return the figure of a condition as SQL; NULL: traces have none. */

@@ -110,7 +110,7 @@ void tv_fleet_put_roll_up(struct tv_out *sql, uint64_t batch, uint32_t month)
     const struct tv_parquet_column *columns = tv_fleet_columns(TV_FLEET_ROLLUP, &count);
     tv_out_text(sql, "INSERT INTO " TV_FLEET_SERVER_PREFIX "rollup (");
     for (size_t i = 0; i < count; i++)
-        tv_out_format(sql, "%s`%s`", i > 0 ? ", " : "", columns[i].name);
+        TV_CLICKHOUSE_PUT(sql, i > 0 ? ", ?" : "?", TV_SQL_NAME(columns[i].name));
     tv_out_format(sql,
                   ") SELECT toUInt64(%" PRIu64 "), '%04u-%02u', %s, method, class, name, "
                   "signature, traces, calls, incl, excl, incl_cpu, excl_cpu, longest, sketch.1, "

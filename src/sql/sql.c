@@ -25,6 +25,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/workers.h"
+#include "sql/statement.h"
 #include "sql/tables.h"
 #include "sql/values.h"
 
@@ -566,29 +567,21 @@ static enum tv_status sql_make_views(struct tv_sql *sql, const char *text, struc
             continue;
         tv_out_init_memory(&statement);
         tv_sql_view_statement(i, &statement);
-        tv_out_char(&statement, '\0');
-        status = sql_execute(sql, (const char *)statement.buffer, err);
+        status = sql_execute(sql, tv_sql_end(&statement), err);
         tv_out_release(&statement);
         sql->made[i] = status == TV_OK; /* not if it was interrupted */
     }
     return status;
 }
 
-/* Run a statement of ours, with the folder as a text between two parts. */
-static enum tv_status sql_set_folder(struct tv_sql *sql, const char *before, const char *folder,
-                                     const char *behind, struct tv_error *err)
+/* Run a statement of ours, with the folder as a text in its gap. */
+static enum tv_status sql_set_folder(struct tv_sql *sql, const char *statement, const char *folder,
+                                     struct tv_error *err)
 {
     struct tv_out text;
     tv_out_init_memory(&text);
-    tv_out_text(&text, before);
-    for (; *folder; folder++) {
-        if (*folder == '\'')
-            tv_out_char(&text, '\'');
-        tv_out_char(&text, *folder);
-    }
-    tv_out_text(&text, behind);
-    tv_out_char(&text, '\0');
-    enum tv_status status = sql_execute(sql, (const char *)text.buffer, err);
+    TV_DUCK_PUT(&text, statement, TV_SQL_TEXT(tv_bytes_of(folder)));
+    enum tv_status status = sql_execute(sql, tv_sql_end(&text), err);
     tv_out_release(&text);
     return status;
 }
@@ -597,10 +590,9 @@ static enum tv_status sql_set_folder(struct tv_sql *sql, const char *before, con
 static enum tv_status sql_add_folder(struct tv_sql *sql, const struct tv_sql_options *options,
                                      struct tv_error *err)
 {
-    enum tv_status status =
-        sql_set_folder(sql, "set variable folder = '", options->folder, "'", err);
+    enum tv_status status = sql_set_folder(sql, "set variable folder = ?", options->folder, err);
     if (status == TV_OK)
-        status = sql_set_folder(sql, "set allowed_directories = ['", options->folder, "']", err);
+        status = sql_set_folder(sql, "set allowed_directories = [?]", options->folder, err);
     if (status == TV_OK) /* views are made of the same files as questions */
         status = sql_execute(sql, "set parquet_metadata_cache = true", err);
     for (size_t i = 0; options->statements && options->statements[i] && status == TV_OK; i++)

@@ -144,9 +144,8 @@ static enum tv_status fleet_ask_question(const struct tv_settings *settings,
     struct tv_out query;
     tv_out_init_memory(&query);
     enum tv_status status = put(&query, &question, err);
-    tv_out_char(&query, '\0');
     if (status == TV_OK)
-        status = fleet_answer(settings, (const char *)query.buffer, code, err);
+        status = fleet_answer(settings, tv_sql_end(&query), code, err);
     tv_out_release(&query);
     return status;
 }
@@ -167,9 +166,8 @@ static enum tv_status fleet_write_trends(struct tv_fleet_store *store,
     struct tv_out query;
     tv_out_init_memory(&query);
     enum tv_status status = tv_fleet_ask_trends(&query, question, err);
-    tv_out_char(&query, '\0');
     if (status == TV_OK)
-        status = tv_fleet_write_answer(store, (const char *)query.buffer, err);
+        status = tv_fleet_write_answer(store, tv_sql_end(&query), err);
     tv_out_release(&query);
     return status;
 }
@@ -219,9 +217,8 @@ static enum tv_status fleet_which(const struct tv_command *command,
     tv_out_init_memory(&query);
     enum tv_status status = tv_fleet_ask_which(&query, settings->files.items, settings->files.count,
                                                settings->fleet.where, err);
-    tv_out_char(&query, '\0');
     if (status == TV_OK)
-        status = fleet_answer(settings, (const char *)query.buffer, code, err);
+        status = fleet_answer(settings, tv_sql_end(&query), code, err);
     tv_out_release(&query);
     return status;
 }

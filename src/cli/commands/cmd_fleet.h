@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "fleet/fleet.h"
 #include "sql/sql.h"
+#include "sql/statement.h"
 #include "sql/values.h"
 
 /* ---- Values of rows (cmd_fleet_open.c) ---- */

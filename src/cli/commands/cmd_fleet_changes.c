@@ -428,14 +428,12 @@ static enum tv_status changes_ask_series(struct tv_fleet_store *store,
     enum tv_status status = tv_fleet_ask_series(&versions, question, err);
     if (status == TV_OK)
         status = tv_fleet_ask_values(&values, question, err);
-    tv_out_char(&versions, '\0');
-    tv_out_char(&values, '\0');
     if (status == TV_OK)
-        status = tv_sql_for_each_row(store->sql, (const char *)versions.buffer, 2,
-                                     changes_take_version, series, err);
+        status = tv_sql_for_each_row(store->sql, tv_sql_end(&versions), 2, changes_take_version,
+                                     series, err);
     if (status == TV_OK)
-        status = tv_sql_for_each_row(store->sql, (const char *)values.buffer,
-                                     TV_FLEET_VALUE_COLUMNS, changes_take_value, series, err);
+        status = tv_sql_for_each_row(store->sql, tv_sql_end(&values), TV_FLEET_VALUE_COLUMNS,
+                                     changes_take_value, series, err);
     tv_out_release(&versions);
     tv_out_release(&values);
     return status;

@@ -316,10 +316,9 @@ static enum tv_status fleet_read_paths(struct fleet_comparing *comparing, struct
     struct tv_out query;
     tv_out_init_memory(&query);
     tv_fleet_ask_cells(&query);
-    tv_out_char(&query, '\0');
     comparing->paths = tv_alloc(TV_FLEET_MAX_PATHS, sizeof *comparing->paths);
-    enum tv_status status = tv_sql_for_each_row(
-        sql, (const char *)query.buffer, TV_FLEET_CELL_COLUMNS, fleet_take_cell, comparing, err);
+    enum tv_status status = tv_sql_for_each_row(sql, tv_sql_end(&query), TV_FLEET_CELL_COLUMNS,
+                                                fleet_take_cell, comparing, err);
     tv_out_release(&query);
     if (status == TV_OK && comparing->path_count == 0)
         status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,

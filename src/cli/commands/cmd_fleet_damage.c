@@ -126,10 +126,9 @@ static void damage_put_advice(struct tv_sql *sql, const struct damage_batch *bat
                   "select uri from read_parquet(getvariable('folder') || '/trace/%016" PRIx64
                   ".parquet') order by uri limit %u",
                   batch->number, SHOWN_TRACES);
-    tv_out_char(&query, '\0');
     /* Without the file of traces they are not known. */
-    bool is_known = tv_sql_for_each_row(sql, (const char *)query.buffer, 1, damage_take_trace,
-                                        &traces, &ignored) == TV_OK;
+    bool is_known = tv_sql_for_each_row(sql, tv_sql_end(&query), 1, damage_take_trace, &traces,
+                                        &ignored) == TV_OK;
     tv_out_text(out, is_known ? ":\n" : "; those of other batches are skipped\n");
     tv_out_bytes(out, (struct tv_bytes){traces.buffer, is_known ? traces.length : 0});
     if (is_known && batch->traces > SHOWN_TRACES)

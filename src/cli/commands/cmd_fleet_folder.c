@@ -407,11 +407,10 @@ static enum tv_status fleet_list_traces(struct fleet_folder *folder,
     struct tv_out query;
     tv_out_init_memory(&query);
     tv_fleet_ask_traces(&query, merge);
-    tv_out_char(&query, '\0');
     folder->id_count = 0;
     folder->readable.length = 0;
-    enum tv_status status = tv_sql_for_each_row(folder->store.sql, (const char *)query.buffer, 2,
-                                                fleet_take_id, folder, err);
+    enum tv_status status =
+        tv_sql_for_each_row(folder->store.sql, tv_sql_end(&query), 2, fleet_take_id, folder, err);
     tv_out_release(&query);
     return status;
 }
@@ -809,9 +808,8 @@ static bool fleet_check_details(const struct fleet_folder *folder, uint64_t batc
             continue;
         tv_out_init_memory(&query);
         tv_fleet_ask_strangers(&query, table, batch);
-        tv_out_char(&query, '\0');
-        if (tv_sql_for_each_row(folder->store.sql, (const char *)query.buffer, 1, fleet_take_count,
-                                &count, &ignored) == TV_OK &&
+        if (tv_sql_for_each_row(folder->store.sql, tv_sql_end(&query), 1, fleet_take_count, &count,
+                                &ignored) == TV_OK &&
             count > 0) {
             tv_out_format(out,
                           "%016" PRIx64 ": %" PRIu64 " rows of %s are of no trace of the batch\n",
@@ -837,10 +835,8 @@ static bool fleet_check_batch(const struct fleet_folder *folder, uint64_t batch,
         return true;
     tv_out_init_memory(&query);
     tv_fleet_ask_faults(&query, batch);
-    tv_out_char(&query, '\0');
-    bool is_faulty =
-        tv_sql_for_each_row(folder->store.sql, (const char *)query.buffer, TV_FLEET_FAULTS + 1,
-                            fleet_take_faults, &faults, &reason) != TV_OK;
+    bool is_faulty = tv_sql_for_each_row(folder->store.sql, tv_sql_end(&query), TV_FLEET_FAULTS + 1,
+                                         fleet_take_faults, &faults, &reason) != TV_OK;
     tv_out_release(&query);
     if (is_faulty)
         tv_out_format(out, "%016" PRIx64 ": %s\n", batch, reason.message);

@@ -102,11 +102,9 @@ static void fleet_list_name(void *context, enum tv_fleet_table table, const char
     struct fleet_listing *listing = context;
     if (tv_fleet_is_damaged(listing->store, name))
         return;
-    tv_out_format(listing->sql, "%sgetvariable('folder') || ", listing->count++ > 0 ? ", " : "");
-    tv_out_text(listing->sql, "'/");
-    tv_out_text(listing->sql, tv_fleet_table_name(table));
-    tv_out_text(listing->sql, "/' || ");
-    tv_fleet_put_text(listing->sql, tv_bytes_of(name));
+    TV_DUCK_PUT(listing->sql, "?getvariable('folder') || '/?/' || ?",
+                TV_SQL_PLAIN(listing->count++ > 0 ? ", " : ""),
+                TV_SQL_PLAIN(tv_fleet_table_name(table)), TV_SQL_TEXT(tv_bytes_of(name)));
 }
 
 /* Append the statements that set the files of a table, and make the view of their rows.  The files
@@ -221,14 +219,11 @@ enum tv_status tv_fleet_read_file(struct tv_sql *sql, enum tv_fleet_table table,
     struct tv_out query;
     tv_out_init_memory(&query);
     /* The hash of whole rows needs every column. */
-    tv_out_format(&query,
-                  "select bit_xor(hash(r)) from read_parquet(getvariable('folder') || '/%s/' || ",
-                  tv_fleet_table_name(table));
-    tv_fleet_put_text(&query, tv_bytes_of(name));
-    tv_out_text(&query, ") r");
-    tv_out_char(&query, '\0');
+    TV_DUCK_PUT(&query,
+                "select bit_xor(hash(r)) from read_parquet(getvariable('folder') || '/?/' || ?) r",
+                TV_SQL_PLAIN(tv_fleet_table_name(table)), TV_SQL_TEXT(tv_bytes_of(name)));
     enum tv_status status =
-        tv_sql_for_each_row(sql, (const char *)query.buffer, 1, fleet_take_nothing, NULL, err);
+        tv_sql_for_each_row(sql, tv_sql_end(&query), 1, fleet_take_nothing, NULL, err);
     tv_out_release(&query);
     return status;
 }

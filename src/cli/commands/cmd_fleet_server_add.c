@@ -36,16 +36,14 @@ static enum tv_status server_init_table(struct tv_fleet_server *server, enum tv_
                   "SELECT name FROM system.columns WHERE database = currentDatabase() AND table = "
                   "'" TV_FLEET_SERVER_PREFIX "%s'",
                   tv_fleet_table_name(table));
-    tv_out_char(&sql, '\0');
-    enum tv_status status = tv_fleet_server_ask_text(server, (const char *)sql.buffer, &names, err);
+    enum tv_status status = tv_fleet_server_ask_text(server, tv_sql_end(&sql), &names, err);
     sql.length = 0;
     bool lacks = true;
     if (status == TV_OK && names.length <= 1)
         tv_fleet_put_create(&sql, table);
     else if (status == TV_OK)
         lacks = tv_fleet_put_alter(&sql, table, (struct tv_bytes){names.buffer, names.length - 1});
-    tv_out_char(&sql, '\0');
-    struct tv_fleet_request request = {.query = (const char *)sql.buffer, .changes = true};
+    struct tv_fleet_request request = {.query = tv_sql_end(&sql), .changes = true};
     if (status == TV_OK && lacks)
         status = tv_fleet_server_ask(server, &request, err);
     tv_out_release(&names);
@@ -158,9 +156,8 @@ static bool sender_insert(struct tv_fleet_server *server, struct sender_table *t
     struct tv_out sql;
     tv_out_init_memory(&sql);
     tv_fleet_put_insert(&sql, (enum tv_fleet_table)table->packet.table);
-    tv_out_char(&sql, '\0');
     struct tv_fleet_request request = {
-        .query = (const char *)sql.buffer, .changes = true, .read = sender_read, .context = table};
+        .query = tv_sql_end(&sql), .changes = true, .read = sender_read, .context = table};
     enum tv_status status = tv_fleet_server_ask(server, &request, &err);
     tv_out_release(&sql);
     if (status == TV_ERR_CANCELLED)

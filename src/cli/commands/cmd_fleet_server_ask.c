@@ -152,9 +152,8 @@ static enum tv_status server_sql(struct tv_fleet_server *server, const char *fol
     tv_out_init_memory(&sql);
     tv_out_bytes(&sql, (struct tv_bytes){(const uint8_t *)query, length});
     tv_out_text(&sql, "\nFORMAT TabSeparatedWithNamesAndTypes");
-    tv_out_char(&sql, '\0');
     snprintf(path, sizeof path, "%s/" ANSWER, folder);
-    enum tv_status status = server_fetch(server, (const char *)sql.buffer, path, NULL, 0, err);
+    enum tv_status status = server_fetch(server, tv_sql_end(&sql), path, NULL, 0, err);
     tv_out_release(&sql);
     return status;
 }

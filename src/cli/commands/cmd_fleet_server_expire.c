@@ -111,8 +111,7 @@ static enum tv_status expiry_init(struct server_expiry *expiry, struct tv_error 
         return status;
     tv_out_init_memory(&sql);
     tv_fleet_put_create_rollup(&sql);
-    tv_out_char(&sql, '\0');
-    status = expiry_change(expiry, err, "%s", (const char *)sql.buffer);
+    status = expiry_change(expiry, err, "%s", tv_sql_end(&sql));
     tv_out_release(&sql);
     if (status != TV_OK)
         return status;
@@ -215,8 +214,7 @@ static enum tv_status expiry_roll_up(struct server_expiry *expiry, uint64_t mont
                   month, batch);
     expiry_put_traces(&sql, expiry, month);
     tv_out_text(&sql, ")");
-    tv_out_char(&sql, '\0');
-    request.query = (const char *)sql.buffer;
+    request.query = tv_sql_end(&sql);
     enum tv_status status = tv_fleet_server_ask(expiry->server, &request, err);
     sql.length = 0;
     tv_fleet_put_roll_up(&sql, batch, (uint32_t)month);
@@ -248,9 +246,7 @@ static enum tv_status expiry_expire_month(struct server_expiry *expiry, uint64_t
     tv_out_format(&sql, "SELECT groupBitXor(trace), count(), %" PRIu64 " FROM (", month);
     expiry_put_traces(&sql, expiry, month);
     tv_out_text(&sql, ")");
-    tv_out_char(&sql, '\0');
-    enum tv_status status =
-        expiry_for_each(expiry, (const char *)sql.buffer, expiry_take_batch, err);
+    enum tv_status status = expiry_for_each(expiry, tv_sql_end(&sql), expiry_take_batch, err);
     tv_out_release(&sql);
     /* TRACE is the last table, and goes first. */
     for (int i = TV_FLEET_TRACE; i >= 0 && status == TV_OK; i--)
