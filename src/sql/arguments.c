@@ -31,7 +31,8 @@ static struct sql_event_place sql_place_of_slice(const struct tv_sql_data *data,
                                     extra ? extra->end_offset : TV_NO_OFFSET};
 }
 
-/* Find the event of a slice, an instant or a snapshot; without an offset if there is none. */
+/* Find the event of a slice, an instant, a snapshot or a packet; without an offset if there is
+ * none. */
 static struct sql_event_place sql_find_event(const struct tv_sql_data *data, int64_t id)
 {
     const struct tv_tables *tables = &data->trace->tables;
@@ -41,8 +42,10 @@ static struct sql_event_place sql_find_event(const struct tv_sql_data *data, int
         const struct tv_snapshot *of = &tables->snapshots.rows[(uint64_t)first - (uint64_t)id];
         return (struct sql_event_place){of->input, of->offset, TV_NO_OFFSET};
     }
-    if (id < 0 || (uint64_t)id >= slices + tables->instants.count)
-        return (struct sql_event_place){0, TV_NO_OFFSET, TV_NO_OFFSET};
+    struct sql_event_place packet = {0, TV_NO_OFFSET, TV_NO_OFFSET};
+    if (tv_sql_find_packet(data, id, &packet.input, &packet.offset) || id < 0 ||
+        (uint64_t)id >= slices + tables->instants.count)
+        return packet;
     if ((uint64_t)id < slices)
         return sql_place_of_slice(data, (uint64_t)id);
     const struct tv_instant *instant = &tables->instants.rows[(uint64_t)id - slices];

@@ -165,6 +165,7 @@ void tv_sql_data_init(struct tv_sql_data *data, const struct tv_trace *trace)
     data->display = tv_display_cache_new(trace, false);
     data->findings = tv_sql_findings_new();
     data->path_cache = tv_sql_path_cache_new();
+    data->packets = tv_sql_packets_new();
     tv_sql_list_flag_words(data);
     sql_list_figures(data);
     sql_list_thread_tracks(data);
@@ -187,6 +188,7 @@ void tv_sql_data_release(struct tv_sql_data *data)
     tv_display_cache_free(data->display);
     tv_sql_findings_free(data->findings);
     tv_sql_path_cache_free(data->path_cache);
+    tv_sql_packets_free(data->packets);
     tv_free(data->dump_of_figure);
     tv_free(data->first_id);
     tv_free(data->first_value);

@@ -81,7 +81,6 @@ const char *const tv_sql_prelude[] = {
     "machine_id from (select cpu, machine_id from cpu_track union select cpu, machine_id from "
     "cpu_counter_track union select cpu, machine_id from tv_told) left join tv_told using (cpu, "
     "machine_id) where cpu is not null order by id",
-    "create view stats as select name, null as key, null as idx, severity, value from diagnostic",
     "create view sample as select * exclude (is_first) from any_sample",
     "create view stack_sample as select * exclude (is_first) from any_sample where is_first",
     "create view perf_sample as select id, ts, utid, cpu, callsite_id from any_sample where "
@@ -219,6 +218,106 @@ const char *const tv_sql_prelude[] = {
     "json_extract_string(event, arg_path('args.' || regexp_replace(key, '^debug\\.', ''))), "
     "json_extract_string(event, arg_path('packet.track_event.' || key)))",
     "create macro extract_arg(arg_set_id, key) as arg_of(tv_event(arg_set_id), key)",
+    /* Packets of Perfetto traces, with their fields as JSON. */
+    "create view tv_said as select id, type, input, machine_id, sequence_id, tv_event(arg_set_id) "
+    "-> '$.args' as j from packet",
+    /* What the recording service says of its buffers, under Perfetto's names; the last packet
+     * counts. Losses are those of the packets, unless the service counted them itself. */
+    "create view tv_service_stats as with tv_s as (select input, machine_id, j from tv_said where "
+    "type = 'trace_stats' qualify row_number() over (partition by input order by id desc) = 1), "
+    "tv_b as (select s.input, s.machine_id, b.key::bigint as idx, b.value as j from tv_s s, "
+    "json_each(s.j -> '$.buffer_stats') b), tv_w as (select s.input, s.machine_id, "
+    "coalesce((w.value ->> '$.buffer')::bigint, 0) as idx, (w.value ->> '$.sequence_id')::bigint "
+    "as sequence_id from tv_s s, json_each(s.j -> '$.writer_stats') w), tv_q as (select w.input, "
+    "w.machine_id, w.idx, sum(losses) as traced_buf_sequence_packet_loss, count(*) filter "
+    "(needing_state > 0 and without_state = needing_state) as "
+    "traced_buf_incremental_sequences_dropped, sum(read_gap) as traced_buf_data_loss_read_gap, "
+    "sum(chunk_corrupted) as traced_buf_data_loss_chunk_corrupted, sum(orphan_continuation) as "
+    "traced_buf_data_loss_orphan_continuation, sum(reassembly_gap) as "
+    "traced_buf_data_loss_reassembly_gap, sum(reassembly_broken_chain) as "
+    "traced_buf_data_loss_reassembly_broken_chain, sum(overwrite) as "
+    "traced_buf_data_loss_overwrite, sum(writer_abort) as traced_buf_data_loss_writer_abort, "
+    "sum(smb_full) as traced_buf_data_loss_smb_full from tv_w w join packet_sequence q using "
+    "(input, sequence_id) group by all), tv_n as ( select 'traced_' || k.key as name, "
+    "null::bigint as idx, k.value::bigint as value, s.input, s.machine_id, 0 as nth from tv_s s, "
+    "json_each(s.j) k where k.type in ('UBIGINT', 'BIGINT') union all select 'filter_' || k.key, "
+    "null, k.value::bigint, s.input, s.machine_id, 0 from tv_s s, json_each(s.j -> "
+    "'$.filter_stats') k where k.type in ('UBIGINT', 'BIGINT') union all select "
+    "'traced_buf_bytes_filtered_out', k.key::bigint, k.value::bigint, s.input, s.machine_id, 0 "
+    "from tv_s s, json_each(s.j -> '$.filter_stats.bytes_discarded_per_buffer') k union all "
+    "select lower('traced_' || (j ->> '$.final_flush_outcome')), null, 1, input, machine_id, 0 "
+    "from tv_s where (j ->> '$.final_flush_outcome') in ('FINAL_FLUSH_SUCCEEDED', "
+    "'FINAL_FLUSH_FAILED') union all select 'traced_buf_' || k.key, b.idx, k.value::bigint, "
+    "b.input, b.machine_id, 0 from tv_b b, json_each(b.j) k where k.type in ('UBIGINT', 'BIGINT') "
+    "union all select name, idx, value::bigint, input, machine_id, 1 from (unpivot tv_q on "
+    "columns(* exclude (input, machine_id, idx)) into name name value value)) select * exclude "
+    "(nth) from tv_n qualify row_number() over (partition by input, name, idx order by nth) = 1",
+    "create view stats as select name, null::varchar as key, null::bigint as idx, severity, "
+    "'analysis' as source, value, description, null::bigint as machine_id, null::bigint as "
+    "trace_id from diagnostic union all select name, null, idx, case when name like "
+    "'traced_buf_data_loss_%' or name in ('traced_buf_abi_violations', "
+    "'traced_buf_patches_failed', 'traced_buf_trace_writer_packet_loss', "
+    "'traced_buf_sequence_packet_loss', 'traced_buf_incremental_sequences_dropped', "
+    "'traced_final_flush_failed', 'traced_flushes_failed') then 'data_loss' when name = "
+    "'filter_errors' then 'error' else 'info' end, case when name in "
+    "('traced_buf_sequence_packet_loss', 'traced_buf_incremental_sequences_dropped') then "
+    "'analysis' else 'trace' end, value, null, machine_id, input from tv_service_stats",
+    /* Faults of a recording's configuration, by the rules and keys of Perfetto's trace_diagnostics.
+     */
+    "create view tv_config as select input, machine_id, j from tv_said where type = "
+    "'trace_config' qualify row_number() over (partition by input order by id desc) = 1",
+    "create view tv_source_config as select c.input, c.machine_id, c.j as whole, d.value -> "
+    "'$.config' as d from tv_config c, json_each(c.j -> '$.data_sources') d",
+    "create view tv_ftrace_fault as with tv_f as (select input, machine_id, f, (f ->> "
+    "'$.buffer_size_kb')::bigint as kb, (f ->> '$.drain_period_ms')::bigint as ms, coalesce(f ->> "
+    "'$.symbolize_ksyms', '') = 'true' as names, coalesce(from_json(f -> '$.ftrace_events', "
+    "'[\"varchar\"]'), []) as events from (select input, machine_id, (d -> '$.ftrace_config') as "
+    "f from tv_source_config) where f is not null) select distinct f.input, f.machine_id, "
+    "'preserve_ftrace_buffer_late_start' as key, 'what the kernel had in its buffers was kept, "
+    "and the recording began more than five minutes after the start of the device: the first "
+    "events may be old' as description, 'leave out preserve_ftrace_buffer' as remediation from "
+    "tv_f f join packet p using (input) where (f.f ->> '$.preserve_ftrace_buffer') = 'true' and "
+    "p.type = 'service_event' and p.timestamp between 300000000001 and 1000000000000000000 and "
+    "extract_arg(p.arg_set_id, 'tracing_started') = 'true' union all select input, machine_id, "
+    "'tiny_ftrace_buffer', 'the kernel has a buffer of ' || kb || ' KB for each processor: less "
+    "than 1 MB loses events under load', 'leave out buffer_size_kb, or give 1024 or more' from "
+    "tv_f where kb between 1 and 1023 union all select input, machine_id, "
+    "'low_ftrace_drain_bandwidth', 'a buffer of ' || kb || ' KB that is read every ' || ms || ' "
+    "ms takes less than 5 MB/s', 'leave out buffer_size_kb and drain_period_ms, or read larger "
+    "buffers more often' from tv_f where kb > 0 and ms > 0 and kb * 1000 < ms * 5120 union all "
+    "select input, machine_id, 'extreme_ftrace_drain_period', 'buffers are read every ' || ms || "
+    "' ms, which is not between 100 and 60000', 'leave out drain_period_ms' from tv_f where ms < "
+    "100 or ms > 60000 union all select input, machine_id, 'syscalls_without_filter', 'every "
+    "system call is recorded', 'name those that you need in syscall_events' from tv_f where "
+    "list_has_any(events, ['raw_syscalls/sys_enter', 'raw_syscalls/sys_exit']) and (f -> "
+    "'$.syscall_events') is null union all select input, machine_id, "
+    "'function_graph_requires_symbolize_ksyms', 'functions of the kernel are recorded as "
+    "addresses, which nothing names later', 'set symbolize_ksyms' from tv_f where (f ->> "
+    "'$.enable_function_graph') = 'true' and not names union all select input, machine_id, "
+    "'events_require_symbolize_ksyms', 'functions in events of the kernel are recorded as "
+    "addresses, which nothing names later', 'set symbolize_ksyms' from tv_f where "
+    "list_has_any(events, ['workqueue/workqueue_execute_start', 'sched/sched_blocked_reason']) "
+    "and not names",
+    "create view trace_diagnostics as with tv_r as (select * from tv_ftrace_fault union all "
+    "select input, machine_id, 'discard_buffer_for_streaming', (d ->> '$.name') || ' writes to a "
+    "buffer that takes nothing more once it is full, while the trace is written to a file', "
+    "'leave out fill_policy' from tv_source_config where (whole ->> '$.write_into_file') = 'true' "
+    "and coalesce((whole ->> '$.file_write_period_ms')::bigint, 0) < 604800000 and (d ->> "
+    "'$.name') in ('linux.ftrace', 'track_event') and json_extract_string(whole, '$.buffers[' || "
+    "coalesce(d ->> '$.target_buffer', '0') || '].fill_policy') = 'DISCARD' union all select "
+    "input, machine_id, 'heapprofd_sampling_interval_too_low', 'an allocation is sampled every ' "
+    "|| (d ->> '$.heapprofd_config.sampling_interval_bytes') || ' bytes: less than 100 KB costs "
+    "time and tells hardly more', 'give sampling_interval_bytes of 102400 or more' from "
+    "tv_source_config where (d ->> '$.heapprofd_config.sampling_interval_bytes')::bigint between "
+    "1 and 102399 union all select distinct input, machine_id, 'display_video_not_enabled', 'the "
+    "display was to be recorded, but there is no picture and no error: devices of users refuse "
+    "it', 'adb shell setprop debug.tracing_video_allowed true, again after each start of the "
+    "device' from tv_source_config where (d ->> '$.name') = 'android.display.video' and "
+    "regexp_matches(extract_metadata_for_machine(machine_id, 'android_build_fingerprint'), "
+    "':user/') and not exists (from packet where type in ('video_frame', 'video_frame_error'))) "
+    "select row_number() over () - 1 as id, key, key as name, description, remediation, "
+    "machine_id, input as trace_id from tv_r",
+    "create view __intrinsic_trace_diagnostics as select * from trace_diagnostics",
     /* Slices of hardware queues, of the Vulkan driver and of display buffers. */
     "create view gpu_slice as select s.* exclude (e), try_cast(arg_of(e, 'context') as bigint) "
     "as context_id, try_cast(arg_of(e, 'render_target_handle') as bigint) as render_target, "
@@ -428,6 +527,7 @@ const char *const tv_sql_completions[] = {
     "having",
     "heap_profile_allocation",
     "id",
+    "idx",
     "iif",
     "in",
     "incl",
@@ -451,6 +551,7 @@ const char *const tv_sql_completions[] = {
     "like",
     "limit",
     "line",
+    "losses",
     "machine",
     "machine_id",
     "main_dur",
@@ -475,6 +576,8 @@ const char *const tv_sql_completions[] = {
     "over",
     "p95",
     "package_list",
+    "packet",
+    "packet_sequence",
     "parent_id",
     "parent_name",
     "parent_upid",
@@ -497,6 +600,7 @@ const char *const tv_sql_completions[] = {
     "reason",
     "recursive_calls",
     "regexp_matches",
+    "remediation",
     "render_dur",
     "root_name",
     "round",
@@ -509,6 +613,7 @@ const char *const tv_sql_completions[] = {
     "select",
     "self_dur",
     "self_thread_dur",
+    "sequence_id",
     "series",
     "severity",
     "signature",
@@ -523,6 +628,7 @@ const char *const tv_sql_completions[] = {
     "slices",
     "snapshot",
     "snapshots",
+    "source",
     "stack_profile_callsite",
     "stack_profile_frame",
     "stack_profile_mapping",
@@ -560,6 +666,7 @@ const char *const tv_sql_completions[] = {
     "total",
     "total_dur",
     "trace_bounds",
+    "trace_diagnostics",
     "trace_dur",
     "trace_end",
     "trace_id",

@@ -861,5 +861,7 @@ const struct tv_sql_table *const tv_sql_tables[] = {
     &tv_sql_memory_dump_table,
     &tv_sql_memory_figure_table,
     &tv_sql_finding_table,
+    &tv_sql_packet_table,
+    &tv_sql_sequence_table,
 };
 const size_t tv_sql_table_count = TV_COUNT(tv_sql_tables);

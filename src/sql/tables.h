@@ -49,6 +49,7 @@ struct tv_sql_data {
     struct tv_display_cache *display;
     struct tv_sql_findings *findings;
     struct tv_sql_path_cache *path_cache;
+    struct tv_sql_packets *packets;
     char flag_words[1 << TV_SQL_FLAGS][TV_SQL_FLAG_WORDS]; /* of each set of flags */
     bool adds_idle_thread; /* one thread more than the model has: the idle task */
     uint32_t idle_process; /* its process; process_count: one more; TV_NONE: there is none */
@@ -110,6 +111,15 @@ extern const struct tv_sql_table tv_sql_memory_dump_table, tv_sql_memory_figure_
 extern const struct tv_sql_table tv_sql_finding_table;
 struct tv_sql_findings *tv_sql_findings_new(void);
 void tv_sql_findings_free(struct tv_sql_findings *findings);
+
+/* Packets of Perfetto traces, and of which sequences they are. (packet_table.c) */
+extern const struct tv_sql_table tv_sql_packet_table, tv_sql_sequence_table;
+struct tv_sql_packets *tv_sql_packets_new(void);
+void tv_sql_packets_free(struct tv_sql_packets *packets);
+
+/* Find the packet whose arguments have an id; false: it is another one's. */
+bool tv_sql_find_packet(const struct tv_sql_data *data, int64_t id, uint32_t *input,
+                        uint64_t *offset);
 
 /* The kind_id of instants in any_slice, after the values of enum tv_track_kind. */
 #define TV_SQL_KIND_INSTANT 100

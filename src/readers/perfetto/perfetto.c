@@ -594,6 +594,40 @@ static enum tv_status pf_assemble(struct tv_source *source, struct tv_builder *b
 
 /* ---- Packets as they are in the file ---- */
 
+bool tv_pf_is_of_machine(const struct tv_input *input, uint32_t machine)
+{
+    return input->machine & OTHER_MACHINE ? (input->machine ^ OTHER_MACHINE) == machine
+                                          : machine == 0;
+}
+
+void tv_pf_read_packet_head(struct tv_bytes packet, struct tv_pf_packet_head *to)
+{
+    struct tv_pf_message message = tv_pf_message_over(packet);
+    struct tv_protobuf_field field;
+    struct pf_packet_head head = {.has_time = false};
+    uint32_t payload = 0;
+    *to = (struct tv_pf_packet_head){.type = NULL};
+    while (tv_pf_next(&message, &field)) {
+        if (field.number == 42)
+            to->lost = (uint32_t)field.value;
+        if (tv_pf_is_packet_head(field.number))
+            pf_head_take(&head, &field);
+        else if (payload == 0)
+            payload = field.number;
+    }
+    const struct tv_pf_member *member =
+        payload ? tv_pf_find_member(TV_PF_TRACE_PACKET, payload) : NULL;
+    if (member)
+        to->type = member->name;
+    to->machine = head.machine;
+    to->sequence = head.has_sequence ? head.sequence : 0;
+    to->timestamp = head.time;
+    to->has_time = head.has_time;
+    to->clears_state = head.cleared;
+    to->needs_state = head.needs_state;
+    to->is_event = payload == FTRACE || payload == TRACK_EVENT;
+}
+
 static enum tv_status pf_visit_records(struct tv_source *source, struct tv_trace_info *head,
                                        struct tv_record_visitor *visitor, struct tv_error *err)
 {

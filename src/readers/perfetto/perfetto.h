@@ -16,6 +16,26 @@ struct tv_pf_record {
     struct tv_bytes bytes;
 };
 
+/* Reasons for which data of a sequence are lost: bits of previous_packet_dropped from 2 on. */
+#define TV_PF_LOSS_CAUSES 8u
+
+/* The fields of a packet that say whose it is, and what it is about. */
+struct tv_pf_packet_head {
+    const char *type;   /* name of the payload's field; NULL: there is none, or it is unknown */
+    uint32_t machine;   /* 0: the one that recorded */
+    uint32_t sequence;  /* 0: not known */
+    uint32_t lost;      /* previous_packet_dropped: bits */
+    uint64_t timestamp; /* as it is in the packet */
+    bool has_time, clears_state, needs_state;
+    bool is_event; /* of the kernel, or a track event: the model has what it tells */
+};
+
+/* Read the head of a packet, whatever its bytes are. */
+void tv_pf_read_packet_head(struct tv_bytes packet, struct tv_pf_packet_head *head);
+
+/* Is an input of that machine? */
+bool tv_pf_is_of_machine(const struct tv_input *input, uint32_t machine);
+
 /* Write all fields of a packet by name as a JSON object. */
 void tv_pf_write_packet(struct tv_out *out, struct tv_bytes packet);
 
