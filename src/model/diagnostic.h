@@ -281,7 +281,13 @@ enum tv_severity tv_severity_find(const char *name);
       "mappings of processes beyond the number that is kept: addresses in them have no names")     \
     X(BAD_XML, "bad-xml", E,                                                                       \
       "elements of an XML file that are damaged, nested too deep or hold no number: left out")     \
-    X(TABLE_UNREAD, "table-unread", N, "tables of an export that hold no samples: not read")
+    X(TABLE_UNREAD, "table-unread", N, "tables of an export that hold no samples: not read")       \
+    X(TASK_STATE_ORDER, "task-state-order", W,                                                     \
+      "states of threads that cannot follow the one before, kept as they are")                     \
+    X(TIME_OVERFLOW, "time-overflow", E,                                                           \
+      "track events with a time beyond what 64 bits of nanoseconds hold, left out")                \
+    X(COUNTER_NO_TIME, "counter-no-time", E,                                                       \
+      "packets with values of GPU counters, but without a time, left out")
 
 enum tv_diagnostic_kind {
 #define TV_DIAGNOSTIC_ENUM(id, name, severity, text) TV_DIAGNOSTIC_##id,

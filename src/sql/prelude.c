@@ -252,16 +252,22 @@ const char *const tv_sql_prelude[] = {
     "union all select name, idx, value::bigint, input, machine_id, 1 from (unpivot tv_q on "
     "columns(* exclude (input, machine_id, idx)) into name name value value)) select * exclude "
     "(nth) from tv_n qualify row_number() over (partition by input, name, idx order by nth) = 1",
+    /* Some diagnostics are also there by the name of the same statistic of Perfetto. */
     "create view stats as select name, null::varchar as key, null::bigint as idx, severity, "
     "'analysis' as source, value, description, null::bigint as machine_id, null::bigint as "
-    "trace_id from diagnostic union all select name, null, idx, case when name like "
-    "'traced_buf_data_loss_%' or name in ('traced_buf_abi_violations', "
-    "'traced_buf_patches_failed', 'traced_buf_trace_writer_packet_loss', "
-    "'traced_buf_sequence_packet_loss', 'traced_buf_incremental_sequences_dropped', "
-    "'traced_final_flush_failed', 'traced_flushes_failed') then 'data_loss' when name = "
-    "'filter_errors' then 'error' else 'info' end, case when name in "
-    "('traced_buf_sequence_packet_loss', 'traced_buf_incremental_sequences_dropped') then "
-    "'analysis' else 'trace' end, value, null, machine_id, input from tv_service_stats",
+    "trace_id from diagnostic union all select case name when 'task-state-order' then "
+    "'generic_task_state_invalid_order' when 'time-overflow' then 'track_event_invalid_timestamp' "
+    "else 'gpu_counters_missing_timestamp' end, null, null, 'error', case name when "
+    "'counter-no-time' then 'trace' else 'analysis' end, value, description, null, null from "
+    "diagnostic where name in ('task-state-order', 'time-overflow', 'counter-no-time') union all "
+    "select name, null, idx, case when name like 'traced_buf_data_loss_%' or name in "
+    "('traced_buf_abi_violations', 'traced_buf_patches_failed', "
+    "'traced_buf_trace_writer_packet_loss', 'traced_buf_sequence_packet_loss', "
+    "'traced_buf_incremental_sequences_dropped', 'traced_final_flush_failed', "
+    "'traced_flushes_failed') then 'data_loss' when name = 'filter_errors' then 'error' else "
+    "'info' end, case when name in ('traced_buf_sequence_packet_loss', "
+    "'traced_buf_incremental_sequences_dropped') then 'analysis' else 'trace' end, value, null, "
+    "machine_id, input from tv_service_stats",
     /* Faults of a recording's configuration, by the rules and keys of Perfetto's trace_diagnostics.
      */
     "create view tv_config as select input, machine_id, j from tv_said where type = "

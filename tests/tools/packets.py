@@ -17,7 +17,7 @@ Packet: timestamp=8 timestamp_clock_id=58 trusted_packet_sequence_id=10 sequence
   sys_stats=7:SysStats process_stats=9:ProcessStats power_rails=40:Rails track_event=11:Event system_info=45:SystemInfo
   gpu_counter_event=52:GpuCounters gpu_mem_total_event=71:GpuMemory android_system_property=86:Properties
   generic_gpu_frequency_event=129:GpuFrequency gpu_render_stage_event=53:RenderStage graphics_frame_event=57:Graphics vulkan_api_event=65:Vulkan packages_list=47:Packages track_descriptor=60:Descriptor stack_sample=135:StackSample frame_timeline_event=76:FrameTimeline for_testing=900
-  trace_config=33:TraceConfig trace_stats=35:TraceStats service_event=69:ServiceEvent
+  trace_config=33:TraceConfig trace_stats=35:TraceStats service_event=69:ServiceEvent generic_kernel_task_state_event=117:GenericState
 TraceConfig: buffers=1:BufferConfig data_sources=2:DataSource write_into_file=8 file_write_period_ms=9
 BufferConfig: size_kb=1 fill_policy=4
 DataSource: config=1:SourceConfig
@@ -29,6 +29,7 @@ BufferStats: bytes_written=1 chunks_overwritten=3
 FilterStats: errors=4 bytes_discarded_per_buffer=20
 WriterStats: sequence_id=1 buffer=4
 ServiceEvent: tracing_started=2
+GenericState: cpu=1 comm=2 tid=3 state=4 prio=5
 Interned: event_categories=1:Named event_names=2:Named debug_annotation_names=3:Named function_names=5:Named
   debug_annotation_string_values=29:Named gpu_specifications=24:Named
   frames=6:Frame callstacks=7:Callstack stack_sample_task_contexts=48:Task

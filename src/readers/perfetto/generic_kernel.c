@@ -147,11 +147,19 @@ bool tv_pf_take_generic_kernel(struct tv_pf_reading *reading, const struct tv_ft
 
 /* ---- Switches, once all states are known ---- */
 
+/* The last state of a task. */
+struct pf_generic_last {
+    int64_t time;
+    enum tv_ft_state state; /* unknown: another thread took its processor */
+    bool any, is_gone;      /* gone: dead, and its id may be used again */
+};
+
 /* Tasks and the processors they run on, while the states are replayed. */
 struct pf_generic_replay {
     struct tv_pf_reading *reading;
-    uint32_t *cpu_of;   /* by task: the processor it runs on; TV_NONE: none */
-    uint32_t *state_on; /* by processor: index of the state that runs; TV_NONE: idle */
+    struct pf_generic_last *last; /* by task */
+    uint32_t *cpu_of;             /* by task: the processor it runs on; TV_NONE: none */
+    uint32_t *state_on;           /* by processor: index of the state that runs; TV_NONE: idle */
 };
 
 /* Turn a processor to a thread, or to idle (NULL). */
@@ -167,6 +175,9 @@ static void pf_generic_switch(struct pf_generic_replay *replay, uint32_t cpu,
         const struct tv_pf_generic_state *from = &reading->generic.states.rows[before];
         decoded.from = from->tid;
         replay->cpu_of[from->task] = TV_NONE;
+        if (to)
+            replay->last[from->task] =
+                (struct pf_generic_last){.time = event->time, .state = TV_FT_UNKNOWN, .any = true};
     }
     if (to) {
         decoded.to = to->tid;
@@ -179,9 +190,30 @@ static void pf_generic_switch(struct pf_generic_replay *replay, uint32_t cpu,
                       &decoded);
 }
 
+/* Count a state that cannot follow the one before: a new thread that is known, a life after death,
+ * a second Running, or two states at one time.  One that tells how a thread left its processor,
+ * which another one took at that time, belongs to that switch. */
+static void pf_generic_check_order(struct pf_generic_replay *replay,
+                                   const struct tv_pf_generic_state *row)
+{
+    struct pf_generic_last *last = &replay->last[row->task];
+    bool is_wrong = last->any && last->time == row->time && last->state != TV_FT_UNKNOWN;
+    bool ends = row->state == TV_FT_EXIT_DEAD;
+    if (row->state == TV_FT_CREATED)
+        is_wrong = last->any && !last->is_gone;
+    else if (last->any && !ends)
+        is_wrong = is_wrong || last->state == TV_FT_ZOMBIE ||
+                   (row->state == TV_FT_RUNNING && last->state == TV_FT_RUNNING);
+    if (is_wrong)
+        tv_pf_warn(replay->reading, TV_DIAGNOSTIC_TASK_STATE_ORDER, row->offset);
+    *last = (struct pf_generic_last){row->time, row->state, true, ends};
+}
+
 static void pf_generic_apply(struct pf_generic_replay *replay,
                              const struct tv_pf_generic_state *row)
 {
+    if (!row->renames)
+        pf_generic_check_order(replay, row);
     struct tv_ft_chunk *chunk = replay->reading->chunk;
     uint32_t runs_on = replay->cpu_of[row->task];
     tv_ft_chunk_set_task_name(chunk, row->task, tv_interner_get(chunk->texts, row->name));
@@ -211,6 +243,7 @@ void tv_pf_end_generic_kernel(struct tv_pf_reading *reading)
     struct tv_sort_key *keys = tv_alloc(count, sizeof *keys);
     struct pf_generic_replay replay = {
         .reading = reading,
+        .last = tv_alloc(reading->chunk->tasks.count, sizeof *replay.last),
         .cpu_of = tv_alloc(reading->chunk->tasks.count, sizeof *replay.cpu_of),
         .state_on = tv_alloc(MAX_CPU + 1, sizeof *replay.state_on),
     };
@@ -224,6 +257,7 @@ void tv_pf_end_generic_kernel(struct tv_pf_reading *reading)
     for (size_t i = 0; i < count; i++)
         pf_generic_apply(&replay, &reading->generic.states.rows[keys[i].index]);
     tv_free(keys);
+    tv_free(replay.last);
     tv_free(replay.cpu_of);
     tv_free(replay.state_on);
 }

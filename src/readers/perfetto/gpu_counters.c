@@ -238,8 +238,11 @@ void tv_pf_take_gpu_counters(struct tv_pf_reading *reading, const struct tv_pf_c
     gpu &= 0xff;
     pf_gpu_keep_descriptor(reading, gpu, descriptor);
     /* Some writers send the names alone first, at time 0. */
-    if (packet->has_time && tv_pf_find(bytes, 2).wire != TV_PF_MISSING)
+    bool has_values = tv_pf_find(bytes, 2).wire != TV_PF_MISSING;
+    if (has_values && packet->has_time)
         tv_ft_chunk_note(reading->chunk, at->time);
+    else if (has_values)
+        tv_pf_warn(reading, TV_DIAGNOSTIC_COUNTER_NO_TIME, packet->offset);
     while (packet->has_time && tv_pf_next(&message, &field)) {
         if (field.number != 2)
             continue;

@@ -452,6 +452,7 @@ static void pf_event_find_track(struct pf_placed *placed)
     }
 }
 
+/* Find the time of an event, or count why there is none. */
 static bool pf_event_find_time(struct pf_placed *placed)
 {
     const struct pf_event *event = &placed->event;
@@ -460,17 +461,21 @@ static bool pf_event_find_time(struct pf_placed *placed)
         uint64_t us = (uint64_t)event->time_absolute;
         if (event->has_delta)
             us = (uint64_t)placed->sequence->delta_time + (uint64_t)event->time_delta;
-        if (us > INT64_MAX / 1000)
+        if (us > INT64_MAX / 1000) {
+            tv_pf_warn(placed->reading, TV_DIAGNOSTIC_TIME_OVERFLOW, placed->packet->offset);
             return false;
+        }
         if (event->has_delta)
             placed->sequence->delta_time = (int64_t)us;
         time = (int64_t)(us * 1000u);
         if (!tv_pf_clocks_convert(&placed->reading->clocks, TV_PF_CLOCK_MONOTONIC, &time))
-            return false;
+            time = -1;
     } else if (!placed->packet->has_time) {
         time = placed->reading->latest;
     }
     placed->at.time = time;
+    if (time < 0)
+        tv_pf_warn(placed->reading, TV_DIAGNOSTIC_CLOCK_NO_PATH, placed->packet->offset);
     return time >= 0;
 }
 
@@ -802,7 +807,6 @@ void tv_pf_take_track_event(struct tv_pf_reading *reading, const struct tv_pf_cu
     if (!pf_event_read(reading, bytes, &placed.event))
         tv_pf_warn(reading, TV_DIAGNOSTIC_BAD_PACKET, packet->offset);
     if (!pf_event_find_time(&placed)) {
-        tv_pf_warn(reading, TV_DIAGNOSTIC_CLOCK_NO_PATH, packet->offset);
         reading->flows.count = first_flow;
         reading->gpu_links.count = first_link;
         return;
