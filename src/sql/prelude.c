@@ -173,11 +173,11 @@ const char *const tv_sql_prelude[] = {
     "tv_parts group by number order by number",
     "create view cpu_utilization_per_second as select * from "
     "cpu_utilization_per_period(1000000000)",
-    "create macro extract_metadata(key) as (select m.text from (select name as word, str_value as "
-    "text from metadata) m where m.word = key limit 1)",
+    "create macro extract_metadata(key) as (select m.text from (select name as word, "
+    "coalesce(str_value, int_value::varchar) as text from metadata) m where m.word = key limit 1)",
     "create macro extract_metadata_for_machine(machine, key) as (select m.text from (select name "
-    "as word, str_value as text, machine_id as of from metadata) m where m.word = key and m.of = "
-    "machine limit 1)",
+    "as word, coalesce(str_value, int_value::varchar) as text, machine_id as of from metadata) m "
+    "where m.word = key and m.of = machine limit 1)",
     "create macro tv_fact(words, texts, word) as list_extract(texts, list_position(words, word))",
     "create view machine as select machine_id as id, coalesce(try_cast(tv_fact(k, v, "
     "'machine_raw_id') as bigint), 0) as raw_id, null::varchar as name, tv_fact(k, v, "

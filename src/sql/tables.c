@@ -582,7 +582,7 @@ static void sql_fill_frame(const struct tv_sql_data *data, struct tv_sql_scratch
     }
 }
 
-/* ---- Flows, wake-ups, metadata, diagnostics ---- */
+/* ---- Flows, wake-ups, diagnostics ---- */
 
 static const struct tv_sql_column wakeup_columns[] = {
     {"id", TV_SQL_INTEGER},
@@ -702,67 +702,6 @@ static void sql_fill_flow(const struct tv_sql_data *data, struct tv_sql_scratch 
     }
 }
 
-static const struct tv_sql_column metadata_columns[] = {
-    {"name", TV_SQL_TEXT},         {"str_value", TV_SQL_TEXT}, {"input", TV_SQL_INTEGER},
-    {"int_value", TV_SQL_INTEGER}, {"key_type", TV_SQL_TEXT},  {"machine_id", TV_SQL_INTEGER},
-    {"trace_id", TV_SQL_INTEGER},
-};
-
-/* Is a fact about the recording, not about the machine? */
-static bool sql_is_of_recording(struct tv_bytes name)
-{
-    static const char *const beginnings[] = {"trace_", "cr-", "all_data_source",
-                                             "slow_start_data_source"};
-    for (size_t i = 0; i < TV_COUNT(beginnings); i++)
-        if (tv_bytes_starts_with(name, tv_bytes_of(beginnings[i])))
-            return true;
-    return false;
-}
-
-/* Put the machine (5) or the recording (6) that a fact is about; NULL for the other. */
-static void sql_put_metadata_scope(const struct tv_sql_data *data, uint32_t column, uint64_t i,
-                                   const struct tv_metadata *metadata, struct tv_sql_vector *vector)
-{
-    bool of_recording = sql_is_of_recording(tv_trace_info_text(data->trace->head, metadata->key));
-    if (of_recording != (column == 6))
-        tv_sql_put_null(vector, i);
-    else if (of_recording)
-        tv_sql_put_integer(vector, i, metadata->input);
-    else
-        tv_sql_put_index(vector, i, data->machine_of_input[metadata->input]);
-}
-
-static uint64_t sql_metadata_count(const struct tv_sql_data *data)
-{
-    return data->trace->head->metadata_count;
-}
-
-static void sql_fill_metadata(const struct tv_sql_data *data, struct tv_sql_scratch *scratch,
-                              uint32_t column, uint64_t first, uint32_t count,
-                              struct tv_sql_vector *vector)
-{
-    (void)scratch;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct tv_metadata *metadata = &data->trace->head->metadata[first + i];
-        struct tv_bytes value = tv_trace_info_text(data->trace->head, metadata->value);
-        int64_t number;
-        if (column == 2)
-            tv_sql_put_integer(vector, i, metadata->input);
-        else if (column == 4)
-            tv_sql_put_text(vector, i, "single");
-        else if (column > 4)
-            sql_put_metadata_scope(data, column, i, metadata, vector);
-        else if (column == 3 && tv_parse_i64(value, &number))
-            tv_sql_put_integer(vector, i, number);
-        else if (column == 3)
-            tv_sql_put_null(vector, i);
-        else
-            tv_sql_put_bytes(vector, i,
-                             tv_trace_info_text(data->trace->head,
-                                                column == 0 ? metadata->key : metadata->value));
-    }
-}
-
 static const struct tv_sql_column stats_columns[] = {
     {"name", TV_SQL_TEXT},        {"severity", TV_SQL_TEXT},        {"value", TV_SQL_INTEGER},
     {"description", TV_SQL_TEXT}, {"first_offset", TV_SQL_INTEGER}, /* of the first place, in its
@@ -852,7 +791,7 @@ const struct tv_sql_table *const tv_sql_tables[] = {
     SQL_TABLE("wakeup", sql_wakeup_count, sql_fill_wakeup, wakeup_columns),
     SQL_TABLE("blocking", sql_blocking_count, sql_fill_blocking, blocking_columns),
     SQL_TABLE("flow", sql_flow_count, sql_fill_flow, flow_columns),
-    SQL_TABLE("metadata", sql_metadata_count, sql_fill_metadata, metadata_columns),
+    &tv_sql_metadata_table,
     SQL_TABLE("diagnostic", sql_stats_count, sql_fill_stats, stats_columns),
     SQL_TABLE("trace_bounds", sql_bounds_count, sql_fill_bounds, bounds_columns),
     &tv_sql_display_table,

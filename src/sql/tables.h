@@ -112,6 +112,9 @@ extern const struct tv_sql_table tv_sql_finding_table;
 struct tv_sql_findings *tv_sql_findings_new(void);
 void tv_sql_findings_free(struct tv_sql_findings *findings);
 
+/* Metadata of the inputs. (metadata_table.c) */
+extern const struct tv_sql_table tv_sql_metadata_table;
+
 /* Packets of Perfetto traces, and of which sequences they are. (packet_table.c) */
 extern const struct tv_sql_table tv_sql_packet_table, tv_sql_sequence_table;
 struct tv_sql_packets *tv_sql_packets_new(void);

@@ -17,7 +17,7 @@ Packet: timestamp=8 timestamp_clock_id=58 trusted_packet_sequence_id=10 sequence
   sys_stats=7:SysStats process_stats=9:ProcessStats power_rails=40:Rails track_event=11:Event system_info=45:SystemInfo
   gpu_counter_event=52:GpuCounters gpu_mem_total_event=71:GpuMemory android_system_property=86:Properties
   generic_gpu_frequency_event=129:GpuFrequency gpu_render_stage_event=53:RenderStage graphics_frame_event=57:Graphics vulkan_api_event=65:Vulkan packages_list=47:Packages track_descriptor=60:Descriptor stack_sample=135:StackSample frame_timeline_event=76:FrameTimeline for_testing=900
-  trace_config=33:TraceConfig trace_stats=35:TraceStats service_event=69:ServiceEvent generic_kernel_task_state_event=117:GenericState
+  trace_config=33:TraceConfig trace_stats=35:TraceStats trace_uuid=89:Uuid service_event=69:ServiceEvent generic_kernel_task_state_event=117:GenericState
 TraceConfig: buffers=1:BufferConfig data_sources=2:DataSource write_into_file=8 file_write_period_ms=9
 BufferConfig: size_kb=1 fill_policy=4
 DataSource: config=1:SourceConfig
@@ -29,6 +29,7 @@ BufferStats: bytes_written=1 chunks_overwritten=3
 FilterStats: errors=4 bytes_discarded_per_buffer=20
 WriterStats: sequence_id=1 buffer=4
 ServiceEvent: tracing_started=2
+Uuid: msb=1 lsb=2
 GenericState: cpu=1 comm=2 tid=3 state=4 prio=5
 Interned: event_categories=1:Named event_names=2:Named debug_annotation_names=3:Named function_names=5:Named
   debug_annotation_string_values=29:Named gpu_specifications=24:Named
@@ -114,7 +115,7 @@ Event: type=9 track_uuid=11 name_iid=10 name=23 category_iids=3 categories=22 co
 Correlation: submits=1 waits=2
 Legacy: phase=2 duration_us=3 unscoped_id=6 bind_id=8 bind_to_enclosing=12 flow_direction=13
 Annotation: name_iid=1 name=10 int_value=4 string_value=6 string_value_iid=17
-Bundle: cpu=1 event=2:Ftrace lost_events=3 compact_sched=4:Compact
+Bundle: cpu=1 event=2:Ftrace lost_events=3 compact_sched=4:Compact last_read_event_timestamp=9 previous_bundle_end_timestamp=10
 Compact: switch_timestamp=1 switch_prev_state=2 switch_next_pid=3 switch_next_prio=4 intern_table=5
   switch_next_comm_index=6 waking_timestamp=7 waking_pid=8 waking_target_cpu=9 waking_prio=10 waking_comm_index=11
 Ftrace: timestamp=1 pid=2 print=3:Print sched_switch=4:Switch cpu_frequency=11:CpuNumber cpu_idle=13:CpuNumber

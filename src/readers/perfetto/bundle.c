@@ -692,12 +692,36 @@ TV_INLINE bool pf_bundle_skip_events(struct tv_pf_message *message)
     }
 }
 
+/* Note the time from which on a processor's buffer has all events, as its first bundle tells. */
+static void pf_bundle_note_start(struct tv_pf_bundle *bundle, uint64_t start)
+{
+    struct tv_pf_bundle_state *state = tv_pf_bundle_get_state(bundle->reading);
+    bool is_first = !state->begun[bundle->cpu];
+    state->begun[bundle->cpu] = 1;
+    if (!is_first || start == 0 || start > INT64_MAX)
+        return;
+    int64_t time = tv_pf_bundle_time(bundle->reading, &bundle->clock, start);
+    if (time > state->latest_start)
+        state->latest_start = time;
+}
+
+void tv_pf_end_bundles(struct tv_pf_reading *reading)
+{
+    char text[24];
+    int64_t start = reading->bundles ? tv_pf_bundle_get_state(reading)->latest_start : 0;
+    int length = snprintf(text, sizeof text, "%" PRId64, start);
+    if (start > 0)
+        tv_pf_add_metadata(reading, "ftrace_latest_data_start_ns",
+                           (struct tv_bytes){(uint8_t *)text, (size_t)length});
+}
+
 /* Read the fields that are after the events but are needed first. */
 static bool pf_bundle_read_head(struct tv_pf_bundle *bundle, struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
     struct tv_protobuf_field field;
     bool has_cpu = false, has_clock = false;
+    uint64_t start = 0;
     while (pf_bundle_skip_events(&message) && tv_pf_next(&message, &field))
         switch (field.number) {
         case 1:
@@ -712,6 +736,10 @@ static bool pf_bundle_read_head(struct tv_pf_bundle *bundle, struct tv_bytes byt
         case 7:
             has_clock = true;
             break;
+        case 9: /* of older recorders: at most one of both is there */
+        case 10:
+            start = field.value;
+            break;
         case 11:
             pf_bundle_describe_event(bundle, field.bytes);
             break;
@@ -720,6 +748,8 @@ static bool pf_bundle_read_head(struct tv_pf_bundle *bundle, struct tv_bytes byt
         }
     tv_pf_bundle_read_clock(bundle->reading, has_clock ? bytes : (struct tv_bytes){NULL, 0},
                             &bundle->clock);
+    if (has_cpu)
+        pf_bundle_note_start(bundle, start);
     if (message.damaged)
         tv_pf_warn(bundle->reading, TV_DIAGNOSTIC_BAD_PACKET, bundle->offset);
     return has_cpu;

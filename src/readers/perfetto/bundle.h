@@ -26,6 +26,8 @@ struct tv_pf_bundle_state {
     struct tv_map memories;    /* mm_id of rss_stat -> process */
     struct tv_map described;   /* number of a generic event -> text: its name */
     struct tv_map allocations; /* task -> 1: it allocates contiguous memory */
+    uint8_t begun[TV_PF_CPUS]; /* a bundle of it was read */
+    int64_t latest_start; /* since when the buffers of all processors have events; 0: unknown */
 };
 
 /* A bundle that is being read. */

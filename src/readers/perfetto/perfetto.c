@@ -556,6 +556,7 @@ static enum tv_status pf_assemble_machine(struct tv_source *source, struct tv_bu
         status = pf_read_payloads(reading, err);
     tv_pf_end_gpu_counters(reading);
     tv_pf_end_generic_kernel(reading);
+    tv_pf_end_bundles(reading);
     tv_progress_join(options->progress, true);
     if (status == TV_OK) {
         struct tv_ft_building building = {

@@ -532,6 +532,8 @@ int64_t tv_pf_bundle_time(struct tv_pf_reading *reading, const struct tv_pf_bund
 /* Take a bundle of ftrace events of one processor. */
 void tv_pf_take_bundle(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                        struct tv_bytes bundle);
+/* Tell what all bundles say together. */
+void tv_pf_end_bundles(struct tv_pf_reading *reading);
 void tv_pf_bundles_release(struct tv_pf_reading *reading);
 /* Note the release of the kernel. */
 void tv_pf_set_kernel(struct tv_pf_reading *reading, struct tv_bytes release);
