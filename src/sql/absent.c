@@ -42,7 +42,6 @@ static const struct {
     {"raw", EVENTS},
     {"run_metric", METRICS},
     {"softirq_counter_track", "counter_track has all counters"},
-    {"stack_sample_counter", SAMPLES},
     {"thread_counter_track", "counter_track has all counters, with the thread's id in the name"},
     {"to_realtime", "traceview info tells when the trace was recorded"},
 };

@@ -31,8 +31,8 @@ static struct sql_event_place sql_place_of_slice(const struct tv_sql_data *data,
                                     extra ? extra->end_offset : TV_NO_OFFSET};
 }
 
-/* Find the event of a slice, an instant, a snapshot or a packet; without an offset if there is
- * none. */
+/* Find the event of a slice, an instant, a snapshot, a sample or a packet; without an offset if
+ * there is none. */
 static struct sql_event_place sql_find_event(const struct tv_sql_data *data, int64_t id)
 {
     const struct tv_tables *tables = &data->trace->tables;
@@ -40,6 +40,11 @@ static struct sql_event_place sql_find_event(const struct tv_sql_data *data, int
     int64_t first = tv_sql_snapshot_args(data, 0);
     if (id <= first && (uint64_t)first - (uint64_t)id < tables->snapshots.count) {
         const struct tv_snapshot *of = &tables->snapshots.rows[(uint64_t)first - (uint64_t)id];
+        return (struct sql_event_place){of->input, of->offset, TV_NO_OFFSET};
+    }
+    first = tv_sql_sample_args(data, 0);
+    if (id <= first && (uint64_t)first - (uint64_t)id < tables->samples.count) {
+        const struct tv_sample *of = &tables->samples.rows[(uint64_t)first - (uint64_t)id];
         return (struct sql_event_place){of->input, of->offset, TV_NO_OFFSET};
     }
     struct sql_event_place packet = {0, TV_NO_OFFSET, TV_NO_OFFSET};

@@ -163,10 +163,10 @@ static const struct tv_sql_packets *packet_get(const struct tv_sql_data *data)
     return packets;
 }
 
-/* The arguments of packets follow those of snapshots. */
+/* The arguments of packets follow those of samples. */
 static int64_t packet_first_args(const struct tv_sql_data *data)
 {
-    return tv_sql_snapshot_args(data, data->trace->tables.snapshots.count);
+    return tv_sql_sample_args(data, data->trace->tables.samples.count);
 }
 
 bool tv_sql_find_packet(const struct tv_sql_data *data, int64_t id, uint32_t *input,

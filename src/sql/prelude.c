@@ -82,7 +82,6 @@ const char *const tv_sql_prelude[] = {
     "cpu_counter_track union select cpu, machine_id from tv_told) left join tv_told using (cpu, "
     "machine_id) where cpu is not null order by id",
     "create view sample as select * exclude (is_first) from any_sample",
-    "create view stack_sample as select * exclude (is_first) from any_sample where is_first",
     "create view perf_sample as select id, ts, utid, cpu, callsite_id from any_sample where "
     "is_first "
     "and value_type not in ('alloc_objects', 'alloc_space', 'inuse_objects', 'inuse_space')",
@@ -218,6 +217,41 @@ const char *const tv_sql_prelude[] = {
     "json_extract_string(event, arg_path('args.' || regexp_replace(key, '^debug\\.', ''))), "
     "json_extract_string(event, arg_path('packet.track_event.' || key)))",
     "create macro extract_arg(arg_set_id, key) as arg_of(tv_event(arg_set_id), key)",
+    "create macro tv_context_id(x) as (hash(x) >> 12)::bigint",
+    /* What a stack sample of a Perfetto trace and the packets before it say of its place.  An id is
+     * that of the content: equal contexts are one. */
+    "create view tv_contexts as select s.*, t.upid, t.machine_id, arg_of(e, 'source') as source, "
+    "arg_of(e, 'task.tid') as tid, json_exists(e, '$.task') as has_task, json_exists(e, "
+    "'$.execution') as has_execution, lower(substr(arg_of(e, 'execution.mode'), 6)) as cpu_mode, "
+    "from_json(json_extract(e, '$.async'), '[\"json\"]') as asyncs from (select * exclude "
+    "(is_first), tv_event(arg_set_id) as e from any_sample where is_first) s left join "
+    "tv_thread() t using (utid)",
+    "create view tv_stack_sample as select id, ts, utid, upid, cpu, callsite_id, value_type, "
+    "unit, weight, leaf, arg_set_id, source, machine_id, cpu_mode, asyncs, case when has_task "
+    "then tv_context_id([utid::varchar, tid, asyncs::varchar]) end as task_context_id, tid, case "
+    "when has_execution then tv_context_id([cpu::varchar, cpu_mode]) end as execution_context_id "
+    "from tv_contexts",
+    "create view stack_sample as select id, ts, utid, cpu, callsite_id, weight, leaf, arg_set_id, "
+    "source, task_context_id, execution_context_id from tv_stack_sample",
+    "create view stack_sample_task_context as select distinct task_context_id as id, case when "
+    "tid is not null then utid end as utid, upid, case when len(asyncs) > 0 then "
+    "tv_context_id(asyncs::varchar[]) end as async_context_id from tv_stack_sample where "
+    "task_context_id is not null",
+    "create view stack_sample_execution_context as select distinct execution_context_id as id, "
+    "machine_id * 4096 + cpu as ucpu, cpu_mode from tv_stack_sample where execution_context_id is "
+    "not null",
+    "create view stack_sample_async_context as select distinct tv_context_id(l::varchar[]) as id, "
+    "l[1] ->> '$.name' as name, l[1] ->> '$.kind' as kind, case when len(l) > 1 then "
+    "tv_context_id(l[2:]::varchar[]) end as parent_id from (select asyncs[n:] as l from (select "
+    "asyncs, unnest(range(1, len(asyncs) + 1)) as n from tv_stack_sample where asyncs is not "
+    "null))",
+    /* Each value of a sample, by its type. */
+    "create view stack_sample_counter as select id, max(case when is_first then id end) over "
+    "(order by id) as stack_sample_id, tv_context_id([value_type, unit]) as track_id, weight as "
+    "value from any_sample",
+    "create view stack_sample_counter_track as select distinct tv_context_id([value_type, unit]) "
+    "as id, value_type as name, case unit when 'nanoseconds' then 'ns' else unit end as unit from "
+    "any_sample",
     /* Packets of Perfetto traces, with their fields as JSON. */
     "create view tv_said as select id, type, input, machine_id, sequence_id, tv_event(arg_set_id) "
     "-> '$.args' as j from packet",
@@ -483,6 +517,7 @@ const char *const tv_sql_completions[] = {
     "cpu",
     "cpu_counter_track",
     "cpu_frequency_counters",
+    "cpu_mode",
     "cpu_track",
     "cpu_utilization_per_period",
     "cpu_utilization_per_second",
@@ -640,6 +675,11 @@ const char *const tv_sql_completions[] = {
     "stack_profile_mapping",
     "stack_profile_symbol",
     "stack_sample",
+    "stack_sample_async_context",
+    "stack_sample_counter",
+    "stack_sample_counter_track",
+    "stack_sample_execution_context",
+    "stack_sample_task_context",
     "start_ts",
     "state",
     "state_name",

@@ -501,7 +501,7 @@ static const struct tv_sql_column sample_columns[] = {
     {"id", TV_SQL_INTEGER},       {"ts", TV_SQL_INTEGER},          {"utid", TV_SQL_INTEGER},
     {"cpu", TV_SQL_INTEGER},      {"callsite_id", TV_SQL_INTEGER}, {"value_type", TV_SQL_TEXT},
     {"unit", TV_SQL_TEXT},        {"weight", TV_SQL_INTEGER},      {"leaf", TV_SQL_NAME},
-    {"is_first", TV_SQL_BOOLEAN},
+    {"is_first", TV_SQL_BOOLEAN}, {"arg_set_id", TV_SQL_INTEGER},
 };
 
 static uint64_t sql_sample_count(const struct tv_sql_data *data)
@@ -518,6 +518,18 @@ static bool sql_is_first_value(const struct tv_sample *samples, uint64_t row)
            before->line_path != sample->line_path || before->type >= sample->type;
 }
 
+/* Put the path of a sample (4), or the name of its innermost frame; NULL: it has no stack. */
+static void sql_put_sample_stack(const struct tv_sql_data *data, uint32_t column, uint64_t i,
+                                 const struct tv_sample *sample, struct tv_sql_vector *vector)
+{
+    if (sample->path == TV_ROOT_PATH)
+        tv_sql_put_null(vector, i);
+    else if (column == 4)
+        tv_sql_put_index(vector, i, sample->path);
+    else
+        tv_sql_put_name(data, vector, i, data->trace->paths.nodes[sample->path].frame);
+}
+
 static void sql_fill_sample(const struct tv_sql_data *data, struct tv_sql_scratch *scratch,
                             uint32_t column, uint64_t first, uint32_t count,
                             struct tv_sql_vector *vector)
@@ -527,25 +539,22 @@ static void sql_fill_sample(const struct tv_sql_data *data, struct tv_sql_scratc
     for (uint32_t i = 0; i < count; i++) {
         const struct tv_sample *sample = &tables->samples.rows[first + i];
         const struct tv_value_type *type = &tables->value_types.rows[sample->type];
-        bool has_stack = sample->path != TV_ROOT_PATH;
         if (column == 0)
             tv_sql_put_integer(vector, i, (int64_t)(first + i));
         else if (column == 1)
             tv_sql_put_integer(vector, i, tv_trace_time(data->trace, sample->input, sample->time));
         else if (column == 2 || column == 3)
             tv_sql_put_index(vector, i, column == 2 ? sample->thread : sample->cpu);
-        else if (column == 4)
-            tv_sql_put_index(vector, i, has_stack ? sample->path : TV_NONE);
         else if (column == 5 || column == 6)
             tv_sql_put_string(data, vector, i, column == 5 ? type->name : type->unit);
         else if (column == 7)
             tv_sql_put_integer(vector, i, sample->weight);
         else if (column == 9)
             tv_sql_put_boolean(vector, i, sql_is_first_value(tables->samples.rows, first + i));
-        else if (has_stack)
-            tv_sql_put_name(data, vector, i, data->trace->paths.nodes[sample->path].frame);
+        else if (column == 10)
+            tv_sql_put_integer(vector, i, tv_sql_sample_args(data, first + i));
         else
-            tv_sql_put_null(vector, i);
+            sql_put_sample_stack(data, column, i, sample, vector);
     }
 }
 

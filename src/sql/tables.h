@@ -217,6 +217,12 @@ static inline int64_t tv_sql_snapshot_args(const struct tv_sql_data *data, uint6
            (int64_t)(data->trace->tables.series.count + data->trace->track_count + snapshot);
 }
 
+/* Return the id of the arguments of a sample: they follow those of snapshots. */
+static inline int64_t tv_sql_sample_args(const struct tv_sql_data *data, uint64_t sample)
+{
+    return tv_sql_snapshot_args(data, data->trace->tables.snapshots.count) - (int64_t)sample;
+}
+
 /* Return the row of a slice's id, which is less than the number of slices. */
 uint32_t tv_sql_row_of(const struct tv_sql_data *data, uint64_t id);
 

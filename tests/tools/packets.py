@@ -33,7 +33,7 @@ Uuid: msb=1 lsb=2
 GenericState: cpu=1 comm=2 tid=3 state=4 prio=5
 Interned: event_categories=1:Named event_names=2:Named debug_annotation_names=3:Named function_names=5:Named
   debug_annotation_string_values=29:Named gpu_specifications=24:Named
-  frames=6:Frame callstacks=7:Callstack stack_sample_task_contexts=48:Task
+  frames=6:Frame callstacks=7:Callstack stack_sample_task_contexts=48:Task stack_sample_execution_contexts=49:Execution stack_sample_async_contexts=51:Async
 Named: iid=1 text=2
 Frame: iid=1 function_name_id=2
 Callstack: iid=1 frame_ids=2
@@ -42,12 +42,13 @@ PerfDefaults: timebase=1:Timebase followers=4:Follower
 Timebase: counter=4 name=10
 Follower: counter=1 name=4
 PerfSample: cpu=1 pid=2 tid=3 timebase_count=6 follower_counts=7
-StackDefaults: primary_descriptor=2:SampleCounter follower_descriptors=3:SampleCounter
+StackDefaults: source=1 primary_descriptor=2:SampleCounter follower_descriptors=3:SampleCounter
 SampleCounter: iid=1 name=2 unit=3 unit_str=4
-StackSample: task_context=1:Task task_context_iid=2 execution_context=3:Execution callstack=5:InlineStack callstack_iid=6
+StackSample: task_context=1:Task task_context_iid=2 execution_context=3:Execution execution_context_iid=4 callstack=5:InlineStack callstack_iid=6
   primary_descriptor=9:SampleCounter primary_weight=11 follower_weights=14
-Task: iid=1 pid=2 tid=3
-Execution: cpu=2
+Task: iid=1 pid=2 tid=3 async_id=4
+Execution: iid=1 cpu=2 mode=3
+Async: iid=1 name=2 kind=3 parent_iid=4
 InlineStack: frames=1:InlineFrame
 InlineFrame: function_name=1 source_file=2 line_number=3
 EventDefaults: track_uuid=11

@@ -13,19 +13,30 @@
 
 /* ---- Reading ---- */
 
+/* Is it a table whose entries are kept? */
+static bool annotation_is_kept(uint32_t table)
+{
+    return table == TV_PF_ANNOTATION_NAMES || table == TV_PF_ANNOTATION_TEXTS ||
+           table == TV_PF_ANNOTATION_TASKS || table == TV_PF_ANNOTATION_EXECUTIONS ||
+           table == TV_PF_ANNOTATION_ASYNCS;
+}
+
 static void annotation_add_name(struct tv_pf_annotation_list *list, uint32_t sequence,
                                 uint64_t offset, const struct tv_protobuf_field *entry)
 {
+    bool is_text = entry->number <= TV_PF_ANNOTATION_TEXTS;
+    bool is_default = entry->number == TV_PF_ANNOTATION_DEFAULTS;
     if (list->name_count == MAX_NAMES)
         return;
     list->names = tv_array_reserve(list->names, &list->name_capacity, list->name_count + 1,
                                    sizeof *list->names);
     list->names[list->name_count++] = (struct tv_pf_annotation_name){
-        .iid = tv_pf_find(entry->bytes, 1).value,
+        .iid = is_default ? 0 : tv_pf_find(entry->bytes, 1).value,
         .offset = offset,
         .sequence = sequence,
         .table = entry->number,
-        .text = tv_interner_add(list->texts, tv_pf_find(entry->bytes, 2).bytes),
+        .text = tv_interner_add(list->texts,
+                                is_text ? tv_pf_find(entry->bytes, 2).bytes : entry->bytes),
     };
 }
 
@@ -49,9 +60,14 @@ static void annotation_take_packet(struct tv_pf_annotation_list *list,
         annotation_add_start(list, sequence, packet->offset);
     struct tv_pf_message message = tv_pf_message_over(interned.bytes);
     while (interned.number == 12 && tv_pf_next(&message, &entry))
-        if (entry.wire == TV_PROTOBUF_BYTES &&
-            (entry.number == TV_PF_ANNOTATION_NAMES || entry.number == TV_PF_ANNOTATION_TEXTS))
+        if (entry.wire == TV_PROTOBUF_BYTES && annotation_is_kept(entry.number))
             annotation_add_name(list, sequence, packet->offset, &entry);
+    struct tv_protobuf_field all = tv_pf_find(packet->bytes, 59);
+    struct tv_protobuf_field defaults = tv_pf_find(all.bytes, 100);
+    if (all.number == 59 && defaults.number == 100) {
+        defaults.number = TV_PF_ANNOTATION_DEFAULTS;
+        annotation_add_name(list, sequence, packet->offset, &defaults);
+    }
 }
 
 /* Compare two numbers as qsort wants it. */
@@ -147,4 +163,20 @@ bool tv_pf_annotation_list_find(const struct tv_pf_annotation_list *list, uint32
         return false;
     *text = tv_interner_get(list->texts, name->text);
     return true;
+}
+
+struct tv_bytes tv_pf_annotation_list_defaults(const struct tv_pf_annotation_list *list,
+                                               uint32_t sequence, uint64_t offset)
+{
+    /* The last ones count, but not those from before the sequence began anew. */
+    struct tv_pf_annotation_name wanted = {
+        .offset = offset, .sequence = sequence, .table = TV_PF_ANNOTATION_DEFAULTS};
+    uint64_t start = annotation_find_start(list, sequence, offset);
+    size_t low = 0;
+    TV_LOWER_BOUND(low, list->name_count, i, annotation_order_names(&list->names[i], &wanted) <= 0);
+    const struct tv_pf_annotation_name *last = low > 0 ? &list->names[low - 1] : NULL;
+    if (!last || last->sequence != sequence || last->table != TV_PF_ANNOTATION_DEFAULTS ||
+        last->offset < start)
+        return (struct tv_bytes){NULL, 0};
+    return tv_interner_get(list->texts, last->text);
 }

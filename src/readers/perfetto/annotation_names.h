@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * annotation_names.h - what the numbers in debug annotations stand for, when an event is read
- * again.
+ * annotation_names.h - what the numbers in debug annotations, and in stack samples, stand for, when
+ * an event is read again.
  *
  * A track event names its annotations, and texts in them, by numbers (iid).  Earlier packets of its
  * sequence say what a number means, until the sequence is cleared.  All of them are listed once for
@@ -14,13 +14,17 @@
 #include "base/map.h"
 #include "base/source.h"
 
-/* Numbers of the tables in InternedData. */
+/* Numbers of the tables in InternedData.  The entries of the last three are messages. */
 enum tv_pf_annotation_table {
     TV_PF_ANNOTATION_NAMES = 3,
     TV_PF_ANNOTATION_TEXTS = 29,
+    TV_PF_ANNOTATION_TASKS = 48,
+    TV_PF_ANNOTATION_EXECUTIONS = 49,
+    TV_PF_ANNOTATION_ASYNCS = 51,
+    TV_PF_ANNOTATION_DEFAULTS = 256, /* no table: the StackSampleDefaults of a sequence */
 };
 
-/* A number and its text, from a packet on. */
+/* A number and its text or message, from a packet on. */
 struct tv_pf_annotation_name {
     uint64_t iid;
     uint64_t offset; /* of the packet */
@@ -55,6 +59,10 @@ enum tv_status tv_pf_annotation_list_open(struct tv_pf_annotation_list *list,
 bool tv_pf_annotation_list_find(const struct tv_pf_annotation_list *list, uint32_t sequence,
                                 enum tv_pf_annotation_table table, uint64_t iid, uint64_t offset,
                                 struct tv_bytes *text);
+
+/* Return the StackSampleDefaults at a packet of a sequence; empty: there are none. */
+struct tv_bytes tv_pf_annotation_list_defaults(const struct tv_pf_annotation_list *list,
+                                               uint32_t sequence, uint64_t offset);
 
 void tv_pf_annotation_list_release(struct tv_pf_annotation_list *list);
 

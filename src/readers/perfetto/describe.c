@@ -21,7 +21,7 @@
 /* Messages nest no deeper in real packets; deeper ones are shown as bytes. */
 #define DEEPEST 24
 
-enum { EVENT_MESSAGE = 2, FRAME_TIMELINE = 76 };
+enum { EVENT_MESSAGE = 2, FRAME_TIMELINE = 76, STACK_SAMPLE = 135 };
 
 /* ---- Messages as JSON ---- */
 
@@ -287,6 +287,75 @@ static void pf_write_annotations(struct pf_describing *describing, struct tv_byt
     tv_out_char(describing->out, '}');
 }
 
+/* ---- Stack samples ---- */
+
+/* Contexts of tasks that are no threads nest no deeper. */
+#define DEEPEST_ASYNC 16
+
+/* Return a message of a sample that is in it, or interned under the number in the next field;
+ * empty: neither. */
+static struct tv_bytes pf_sample_message(const struct pf_describing *describing,
+                                         struct tv_bytes sample, uint32_t number,
+                                         enum tv_pf_annotation_table table)
+{
+    struct tv_protobuf_field inside = tv_pf_find(sample, number);
+    struct tv_bytes found = {NULL, 0};
+    if (inside.number == number)
+        return inside.bytes;
+    (void)tv_pf_annotation_list_find(describing->list, describing->sequence, table,
+                                     tv_pf_find(sample, number + 1).value, describing->offset,
+                                     &found);
+    return found;
+}
+
+static void pf_write_sample_part(const struct pf_describing *describing, const char *key,
+                                 const char *message, struct tv_bytes bytes)
+{
+    if (bytes.length == 0)
+        return;
+    tv_out_format(describing->out, ",\"%s\":", key);
+    tv_pf_write_message(describing->out, message, bytes);
+}
+
+/* Write the context of a task that is no thread, and those around it. */
+static void pf_write_sample_asyncs(const struct pf_describing *describing, struct tv_bytes task)
+{
+    struct tv_bytes async;
+    uint64_t iid = tv_pf_find(task, 4).value;
+    unsigned count = 0;
+    while (iid != 0 && count < DEEPEST_ASYNC &&
+           tv_pf_annotation_list_find(describing->list, describing->sequence,
+                                      TV_PF_ANNOTATION_ASYNCS, iid, describing->offset, &async)) {
+        tv_out_text(describing->out, count++ == 0 ? ",\"async\":[" : ",");
+        tv_out_text(describing->out, "{\"name\":");
+        tv_out_json(describing->out, tv_pf_find(async, 2).bytes);
+        tv_out_text(describing->out, ",\"kind\":");
+        tv_out_json(describing->out, tv_pf_find(async, 3).bytes);
+        tv_out_char(describing->out, '}');
+        iid = tv_pf_find(async, 4).value;
+    }
+    tv_out_text(describing->out, count > 0 ? "]" : "");
+}
+
+/* Write what a stack sample and the packets before it tell of where it was taken. */
+static void pf_write_sample_contexts(const struct pf_describing *describing, struct tv_bytes sample)
+{
+    struct tv_bytes task = pf_sample_message(describing, sample, 1, TV_PF_ANNOTATION_TASKS);
+    struct tv_bytes source =
+        tv_pf_find(tv_pf_annotation_list_defaults(describing->list, describing->sequence,
+                                                  describing->offset),
+                   1)
+            .bytes;
+    pf_write_sample_part(describing, "task", "StackSample.TaskContext", task);
+    pf_write_sample_part(describing, "execution", "StackSample.ExecutionContext",
+                         pf_sample_message(describing, sample, 3, TV_PF_ANNOTATION_EXECUTIONS));
+    pf_write_sample_asyncs(describing, task);
+    if (source.length > 0) {
+        tv_out_text(describing->out, ",\"source\":");
+        tv_out_json(describing->out, source);
+    }
+}
+
 /* ---- Events ---- */
 
 /* Read the message at an offset: a tag, a length, the message.  The tag becomes *number; the caller
@@ -426,19 +495,22 @@ static enum tv_status pf_open_annotations(struct tv_source *source,
     return tv_pf_annotation_list_open(list, source, err);
 }
 
-/* Write the arguments of a track event. */
+/* Write the arguments of a track event, or the contexts of a stack sample: what needs the list. */
 static enum tv_status pf_describe_arguments(struct tv_source *source, struct tv_out *out,
                                             const struct tv_pf_packet *packet,
-                                            struct tv_bytes event, struct tv_error *err)
+                                            const struct tv_protobuf_field *event,
+                                            struct tv_error *err)
 {
     static struct tv_lock lock = TV_LOCK_INITIAL; /* of the lists */
     struct pf_describing describing = {NULL, (uint32_t)tv_pf_find(packet->bytes, 10).value,
                                        packet->offset, out};
     tv_lock_enter(&lock);
     enum tv_status status = pf_open_annotations(source, &describing.list, err);
-    if (status == TV_OK) {
+    if (status == TV_OK && event->number == STACK_SAMPLE) {
+        pf_write_sample_contexts(&describing, event->bytes);
+    } else if (status == TV_OK) {
         tv_out_text(out, "{\"args\":");
-        pf_write_annotations(&describing, event);
+        pf_write_annotations(&describing, event->bytes);
     }
     tv_lock_leave(&lock);
     return status;
@@ -452,7 +524,7 @@ static enum tv_status pf_describe_packet(struct tv_source *source, struct tv_out
     enum tv_status status = TV_OK;
     if (event.number == 11) {
         if (tv_pf_find(event.bytes, 4).number == 4)
-            status = pf_describe_arguments(source, out, packet, event.bytes, err);
+            status = pf_describe_arguments(source, out, packet, &event, err);
         else
             tv_out_text(out, "{\"args\":{}");
         if (status != TV_OK)
@@ -471,8 +543,10 @@ static enum tv_status pf_describe_packet(struct tv_source *source, struct tv_out
         pf_write_message(out, member->of, payload.bytes, 0);
     else
         tv_out_text(out, "{}");
+    if (payload.number == STACK_SAMPLE)
+        status = pf_describe_arguments(source, out, packet, &payload, err);
     tv_out_char(out, '}');
-    return TV_OK;
+    return status;
 }
 
 enum tv_status tv_pf_describe(const struct tv_trace *trace, uint32_t input, uint64_t offset,
