@@ -44,12 +44,16 @@ struct tv_sql_packets {
     bool is_read;
     TV_TABLE(sql_packet) packets;
     TV_TABLE(sql_sequence) sequences;
+    /* machine and id of a process or thread -> the last packet with arguments of it */
+    struct tv_map described_processes, described_threads;
 };
 
 struct tv_sql_packets *tv_sql_packets_new(void)
 {
     struct tv_sql_packets *packets = tv_alloc(1, sizeof *packets);
     pthread_mutex_init(&packets->lock, NULL);
+    tv_map_init(&packets->described_processes);
+    tv_map_init(&packets->described_threads);
     return packets;
 }
 
@@ -57,6 +61,8 @@ void tv_sql_packets_free(struct tv_sql_packets *packets)
 {
     if (!packets)
         return;
+    tv_map_release(&packets->described_processes);
+    tv_map_release(&packets->described_threads);
     tv_free(packets->packets.rows);
     tv_free(packets->sequences.rows);
     pthread_mutex_destroy(&packets->lock);
@@ -68,7 +74,7 @@ struct packet_visitor {
     struct tv_record_visitor visitor; /* the first member */
     struct tv_sql_packets *packets;
     const struct tv_input *of;
-    uint32_t input;
+    uint32_t input, machine;
     struct tv_map sequences; /* id -> its place */
 };
 
@@ -111,6 +117,12 @@ static void packet_count(struct packet_visitor *visitor, const struct tv_pf_pack
     sequence->packets++;
 }
 
+/* Return a key for the id of a process or thread on a machine: ids of more bits are mixed. */
+static uint64_t packet_task_key(uint32_t machine, uint64_t id)
+{
+    return tv_hash_u64(id) ^ machine;
+}
+
 static void packet_take(struct tv_record_visitor *base, const struct tv_pf_record *record)
 {
     struct packet_visitor *visitor = (struct packet_visitor *)base;
@@ -120,6 +132,13 @@ static void packet_take(struct tv_record_visitor *base, const struct tv_pf_recor
         return;
     if (head.sequence != 0)
         packet_count(visitor, &head);
+    uint32_t number = (uint32_t)visitor->packets->packets.count;
+    if (head.pid >= 0)
+        tv_map_set(&visitor->packets->described_processes,
+                   packet_task_key(visitor->machine, (uint64_t)head.pid), number);
+    if (head.tid >= 0)
+        tv_map_set(&visitor->packets->described_threads,
+                   packet_task_key(visitor->machine, (uint64_t)head.tid), number);
     if (head.type && !head.is_event)
         *tv_table_add(&visitor->packets->packets) = (struct sql_packet){
             .offset = record->offset,
@@ -131,14 +150,16 @@ static void packet_take(struct tv_record_visitor *base, const struct tv_pf_recor
         };
 }
 
-static void packet_read_input(struct tv_sql_packets *packets, const struct tv_trace_info *info,
-                              uint32_t input)
+static void packet_read_input(const struct tv_sql_data *data, uint32_t input)
 {
+    struct tv_sql_packets *packets = data->packets;
+    const struct tv_trace_info *info = data->trace->head;
     struct packet_visitor visitor = {
         .visitor = {.begin = packet_begin, .take_packet = packet_take},
         .packets = packets,
         .of = &info->inputs[input],
         .input = input,
+        .machine = data->machine_of_input[input],
     };
     struct tv_error unused;
     struct tv_trace_info *head = tv_trace_info_new();
@@ -157,7 +178,7 @@ static const struct tv_sql_packets *packet_get(const struct tv_sql_data *data)
     for (uint32_t i = 0; !packets->is_read && i < info->input_count; i++)
         if (info->inputs[i].source &&
             strcmp(info->inputs[i].format, tv_reader_perfetto.format) == 0)
-            packet_read_input(packets, info, i);
+            packet_read_input(data, i);
     packets->is_read = true;
     pthread_mutex_unlock(&packets->lock);
     return packets;
@@ -182,6 +203,42 @@ bool tv_sql_find_packet(const struct tv_sql_data *data, int64_t id, uint32_t *in
     *input = packets->packets.rows[number].input;
     *offset = packets->packets.rows[number].offset;
     return true;
+}
+
+/* ---- Arguments of processes and threads ---- */
+
+static void packet_put_args(const struct tv_sql_data *data, struct tv_sql_vector *vector,
+                            uint64_t i, uint32_t packet)
+{
+    if (packet == TV_NONE)
+        tv_sql_put_null(vector, i);
+    else
+        tv_sql_put_integer(vector, i, packet_first_args(data) - (int64_t)packet);
+}
+
+void tv_sql_put_process_args(const struct tv_sql_data *data, struct tv_sql_vector *vector,
+                             uint64_t i, uint64_t process)
+{
+    const struct tv_trace_info *info = data->trace->head;
+    const struct tv_process *of = &info->processes[process];
+    const struct tv_sql_packets *packets = packet_get(data);
+    uint32_t input = 0, packet = TV_NONE;
+    while (input < info->input_count && info->inputs[input].machine != of->machine)
+        input++;
+    if (input < info->input_count)
+        packet = tv_map_find(&packets->described_processes,
+                             packet_task_key(data->machine_of_input[input], of->id));
+    packet_put_args(data, vector, i, packet);
+}
+
+void tv_sql_put_thread_args(const struct tv_sql_data *data, struct tv_sql_vector *vector,
+                            uint64_t i, uint64_t thread)
+{
+    const struct tv_thread *of = &data->trace->head->threads[thread];
+    const struct tv_sql_packets *packets = packet_get(data);
+    packet_put_args(data, vector, i,
+                    tv_map_find(&packets->described_threads,
+                                packet_task_key(data->machine_of_input[of->input], of->id)));
 }
 
 /* ---- Packets ---- */

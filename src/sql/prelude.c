@@ -371,10 +371,10 @@ const char *const tv_sql_prelude[] = {
     "'buffer_event.layer_name') as layer_name from (select *, tv_event(id) as e from slice "
     "where category in ('gpu', 'graphics')) s",
     "create view frame_slice as select * from gpu_slice where category = 'graphics'",
-    "create view gpu_track as select t.*, case when s.category = 'graphics' then "
-    "'graphics_frame_event' when t.name = 'Vulkan Events' then 'vulkan_events' else "
-    "'gpu_render_stage' end as scope from track t join (select track_id, any_value(category) as "
-    "category from slice where category in ('gpu', 'graphics') group by track_id) s on t.id = "
+    "create view gpu_track as select t.*, null::varchar as description, case when s.category = "
+    "'graphics' then 'graphics_frame_event' when t.name = 'Vulkan Events' then 'vulkan_events' "
+    "else 'gpu_render_stage' end as scope from track t join (select track_id, any_value(category) "
+    "as category from slice where category in ('gpu', 'graphics') group by track_id) s on t.id = "
     "s.track_id where t.type = 'async_track'",
     "create view gpu_counter_track as select *, try_cast(extract_arg(dimension_arg_set_id, 'gpu') "
     "as bigint) as gpu_id from counter_track where type = 'gpu_counter'",

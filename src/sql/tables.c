@@ -27,7 +27,7 @@ static const struct tv_sql_column thread_columns[] = {
     {"upid", TV_SQL_INTEGER},    {"is_main_thread", TV_SQL_BOOLEAN},
     {"is_idle", TV_SQL_BOOLEAN}, {"start_ts", TV_SQL_INTEGER},
     {"end_ts", TV_SQL_INTEGER},  {"machine_id", TV_SQL_INTEGER},
-    {"input", TV_SQL_INTEGER},
+    {"input", TV_SQL_INTEGER},   {"arg_set_id", TV_SQL_INTEGER},
 };
 
 /* Put a time of a life, which may be before the trace; NULL: unknown. */
@@ -88,6 +88,16 @@ static void sql_put_idle_thread(const struct tv_sql_data *data, uint32_t column,
         tv_sql_put_null(vector, i);
 }
 
+/* Put the input (10) or the arguments of a thread. */
+static void sql_put_thread_origin(const struct tv_sql_data *data, uint32_t column, uint64_t i,
+                                  uint64_t thread, struct tv_sql_vector *vector)
+{
+    if (column == 10)
+        tv_sql_put_integer(vector, i, data->trace->head->threads[thread].input);
+    else
+        tv_sql_put_thread_args(data, vector, i, thread);
+}
+
 static void sql_fill_thread(const struct tv_sql_data *data, struct tv_sql_scratch *scratch,
                             uint32_t column, uint64_t first, uint32_t count,
                             struct tv_sql_vector *vector)
@@ -114,8 +124,8 @@ static void sql_fill_thread(const struct tv_sql_data *data, struct tv_sql_scratc
             tv_sql_put_boolean(vector, i, tv_sql_is_idle(info, thread));
         else if (column == 9)
             tv_sql_put_index(vector, i, data->machine_of_input[thread->input]);
-        else if (column == 10)
-            tv_sql_put_integer(vector, i, thread->input);
+        else if (column > 9)
+            sql_put_thread_origin(data, column, i, first + i, vector);
         else if (column > 6)
             sql_put_fact_time(data, vector, i, sql_facts(data, data->facts_of_thread, first + i),
                               column == 8);
@@ -130,7 +140,7 @@ static const struct tv_sql_column process_columns[] = {
     {"upid", TV_SQL_INTEGER},   {"id", TV_SQL_INTEGER},          {"pid", TV_SQL_INTEGER},
     {"name", TV_SQL_TEXT},      {"labels", TV_SQL_TEXT},         {"start_ts", TV_SQL_INTEGER},
     {"end_ts", TV_SQL_INTEGER}, {"parent_upid", TV_SQL_INTEGER}, {"uid", TV_SQL_INTEGER},
-    {"cmdline", TV_SQL_TEXT},   {"machine_id", TV_SQL_INTEGER},
+    {"cmdline", TV_SQL_TEXT},   {"machine_id", TV_SQL_INTEGER},  {"arg_set_id", TV_SQL_INTEGER},
 };
 
 /* Return the number of a process's machine; TV_NONE: unknown. */
@@ -190,6 +200,8 @@ static void sql_fill_process(const struct tv_sql_data *data, struct tv_sql_scrat
             tv_sql_put_integer(vector, i, (int64_t)process->id);
         else if (column == 10)
             tv_sql_put_index(vector, i, sql_machine_of_process(data, process));
+        else if (column == 11)
+            tv_sql_put_process_args(data, vector, i, first + i);
         else if (column > 4)
             sql_put_process_fact(data, column, i,
                                  sql_facts(data, data->facts_of_process, first + i), vector);

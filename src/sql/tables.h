@@ -124,6 +124,12 @@ void tv_sql_packets_free(struct tv_sql_packets *packets);
 bool tv_sql_find_packet(const struct tv_sql_data *data, int64_t id, uint32_t *input,
                         uint64_t *offset);
 
+/* Put the id of the arguments of a process or thread into row i; NULL: no packet has any. */
+void tv_sql_put_process_args(const struct tv_sql_data *data, struct tv_sql_vector *vector,
+                             uint64_t i, uint64_t process);
+void tv_sql_put_thread_args(const struct tv_sql_data *data, struct tv_sql_vector *vector,
+                            uint64_t i, uint64_t thread);
+
 /* The kind_id of instants in any_slice, after the values of enum tv_track_kind. */
 #define TV_SQL_KIND_INSTANT 100
 

@@ -91,7 +91,7 @@ Description: name=1
 Graphics: buffer_event=1:BufferEvent
 BufferEvent: frame_number=1 type=2 layer_name=3 duration_ns=4 buffer_id=5
 Vulkan: vk_queue_submit=2:Submit
-Submit: duration_ns=1 pid=2 tid=3
+Submit: duration_ns=1 pid=2 tid=3 vk_command_buffers=5 submission_id=6
 Packages: packages=1:Package
 Package: name=1 uid=2 debuggable=3 profileable_from_shell=4 version_code=5
 ChromeEvents: metadata=2:ChromeMetadata legacy_ftrace_output=4 legacy_json_trace=5:ChromeJson
@@ -104,9 +104,10 @@ DisplayFrame: cookie=1 token=2 pid=3 present_type=4 on_time_finish=5 gpu_composi
 SurfaceFrame: cookie=1 token=2 display_frame_token=3 pid=4 layer_name=5 present_type=6 on_time_finish=7
   gpu_composition=8 jank_type=9 prediction_type=10 is_buffer=11 jank_severity_type=12
 FrameEnd: cookie=1
-Descriptor: uuid=1 name=2 process=3:ProcessDescriptor thread=4:ThreadDescriptor parent_uuid=5 counter=8:Counter
+Descriptor: uuid=1 name=2 process=3:ProcessDescriptor thread=4:ThreadDescriptor parent_uuid=5 chrome_process=6:ChromeProcess counter=8:Counter sibling_order_rank=12
   disallow_merging_with_system_tracks=9 state=18:State sibling_merge_behavior=15
-ProcessDescriptor: pid=1 process_name=6
+ProcessDescriptor: pid=1 legacy_sort_index=3 process_name=6
+ChromeProcess: host_app_package_name=4
 ThreadDescriptor: pid=1 tid=2 thread_name=5
 Counter: type=1 is_incremental=5
 State:

@@ -21,7 +21,13 @@
 /* Messages nest no deeper in real packets; deeper ones are shown as bytes. */
 #define DEEPEST 24
 
-enum { EVENT_MESSAGE = 2, FRAME_TIMELINE = 76, STACK_SAMPLE = 135 };
+enum {
+    EVENT_MESSAGE = 2,
+    TRACK_DESCRIPTOR = 60,
+    VULKAN_EVENT = 65,
+    FRAME_TIMELINE = 76,
+    STACK_SAMPLE = 135
+};
 
 /* ---- Messages as JSON ---- */
 
@@ -516,6 +522,45 @@ static enum tv_status pf_describe_arguments(struct tv_source *source, struct tv_
     return status;
 }
 
+/* Write what Perfetto has as arguments of the process or thread that a descriptor describes. */
+static void pf_write_task_arguments(struct tv_out *out, struct tv_bytes descriptor)
+{
+    struct tv_protobuf_field rank = tv_pf_find(descriptor, 12);
+    struct tv_protobuf_field chrome = tv_pf_find(descriptor, 6);
+    bool is_thread = tv_pf_find(descriptor, 4).number == 4;
+    if (rank.number != 12) /* older: in the descriptor of the process or thread */
+        rank = tv_pf_find(tv_pf_find(descriptor, is_thread ? 4 : 3).bytes, 3);
+    if (chrome.number == 6) {
+        tv_out_text(out, ",\"chrome\":");
+        tv_pf_write_message(out, "ChromeProcessDescriptor", chrome.bytes);
+    }
+    if (rank.wire != TV_PF_MISSING)
+        tv_out_format(out, ",\"%s_sort_index_hint\":%" PRId64, is_thread ? "thread" : "process",
+                      (int64_t)rank.value);
+}
+
+/* Write the fields of vkQueueSubmit where Perfetto has them. */
+static void pf_write_submit_arguments(struct tv_out *out, struct tv_bytes event)
+{
+    struct tv_bytes submit = tv_pf_find(event, 2).bytes;
+    struct tv_pf_message message = tv_pf_message_over(submit);
+    struct tv_protobuf_field field;
+    uint64_t buffer;
+    bool any = false;
+    if (submit.length == 0)
+        return;
+    tv_out_format(out, ",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64 ",\"command_buffers\":[",
+                  tv_pf_find(submit, 2).value, tv_pf_find(submit, 3).value);
+    while (tv_pf_next(&message, &field)) {
+        struct tv_pf_numbers numbers = tv_pf_numbers_of(&field, 0);
+        while (field.number == 5 && tv_pf_numbers_next(&numbers, &buffer)) {
+            tv_out_format(out, "%s%" PRIu64, any ? "," : "", buffer);
+            any = true;
+        }
+    }
+    tv_out_char(out, ']');
+}
+
 /* Describe a packet: the arguments of a track event, else its payload. */
 static enum tv_status pf_describe_packet(struct tv_source *source, struct tv_out *out,
                                          const struct tv_pf_packet *packet, struct tv_error *err)
@@ -543,7 +588,11 @@ static enum tv_status pf_describe_packet(struct tv_source *source, struct tv_out
         pf_write_message(out, member->of, payload.bytes, 0);
     else
         tv_out_text(out, "{}");
-    if (payload.number == STACK_SAMPLE)
+    if (payload.number == TRACK_DESCRIPTOR)
+        pf_write_task_arguments(out, payload.bytes);
+    else if (payload.number == VULKAN_EVENT)
+        pf_write_submit_arguments(out, payload.bytes);
+    else if (payload.number == STACK_SAMPLE)
         status = pf_describe_arguments(source, out, packet, &payload, err);
     tv_out_char(out, '}');
     return status;

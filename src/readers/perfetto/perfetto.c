@@ -231,7 +231,7 @@ static bool pf_set_time(struct tv_pf_reading *reading, struct tv_pf_current *pac
 /* ---- Payloads ---- */
 
 enum { THREAD_DESCRIPTOR = 44, PROCESS_DESCRIPTOR = 43, CLOCKS = 6, FTRACE = 1, TRACK_EVENT = 11 };
-enum { COMPRESSED = 50, ZSTD_COMPRESSED = 133 };
+enum { TRACK_DESCRIPTOR = 60, COMPRESSED = 50, ZSTD_COMPRESSED = 133 };
 
 /* Hand a payload to the file that knows it. Compressed packets are unpacked before (src/unpack);
  * one that is left here could not be unpacked. */
@@ -601,13 +601,26 @@ bool tv_pf_is_of_machine(const struct tv_input *input, uint32_t machine)
                                           : machine == 0;
 }
 
+/* Note whose arguments a TrackDescriptor has; tv_pf_describe writes them. */
+static void pf_read_described(struct tv_bytes descriptor, struct tv_pf_packet_head *to)
+{
+    struct tv_protobuf_field process = tv_pf_find(descriptor, 3);
+    struct tv_protobuf_field thread = tv_pf_find(descriptor, 4);
+    struct tv_bytes task = thread.number == 4 ? thread.bytes : process.bytes;
+    bool has_rank = tv_pf_find(descriptor, 12).number == 12 || tv_pf_find(task, 3).number == 3;
+    if (thread.number == 4 && has_rank)
+        to->tid = (int64_t)tv_pf_find(task, 2).value;
+    else if (process.number == 3 && (has_rank || tv_pf_find(descriptor, 6).number == 6))
+        to->pid = (int64_t)tv_pf_find(task, 1).value;
+}
+
 void tv_pf_read_packet_head(struct tv_bytes packet, struct tv_pf_packet_head *to)
 {
     struct tv_pf_message message = tv_pf_message_over(packet);
     struct tv_protobuf_field field;
     struct pf_packet_head head = {.has_time = false};
     uint32_t payload = 0;
-    *to = (struct tv_pf_packet_head){.type = NULL};
+    *to = (struct tv_pf_packet_head){.pid = -1, .tid = -1};
     while (tv_pf_next(&message, &field)) {
         if (field.number == 42)
             to->lost = (uint32_t)field.value;
@@ -615,6 +628,8 @@ void tv_pf_read_packet_head(struct tv_bytes packet, struct tv_pf_packet_head *to
             pf_head_take(&head, &field);
         else if (payload == 0)
             payload = field.number;
+        if (field.number == TRACK_DESCRIPTOR)
+            pf_read_described(field.bytes, to);
     }
     const struct tv_pf_member *member =
         payload ? tv_pf_find_member(TV_PF_TRACE_PACKET, payload) : NULL;

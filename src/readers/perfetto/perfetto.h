@@ -27,7 +27,8 @@ struct tv_pf_packet_head {
     uint32_t lost;      /* previous_packet_dropped: bits */
     uint64_t timestamp; /* as it is in the packet */
     bool has_time, clears_state, needs_state;
-    bool is_event; /* of the kernel, or a track event: the model has what it tells */
+    bool is_event;    /* of the kernel, or a track event: the model has what it tells */
+    int64_t pid, tid; /* of a descriptor that has arguments of a process or thread; -1: none */
 };
 
 /* Read the head of a packet, whatever its bytes are. */
