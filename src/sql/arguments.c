@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/out.h"
+#include "base/sort.h"
 #include "sql/tables.h"
 
 /* The longest description that is passed on: DuckDB keeps a chunk of 2,048 at once. */
@@ -31,26 +32,49 @@ static struct sql_event_place sql_place_of_slice(const struct tv_sql_data *data,
                                     extra ? extra->end_offset : TV_NO_OFFSET};
 }
 
-/* Find the event of a slice, an instant, a snapshot, a sample or a packet; without an offset if
- * there is none. */
+static struct sql_event_place sql_place_of_value(const struct tv_sql_data *data, uint64_t value)
+{
+    const struct tv_tables *tables = &data->trace->tables;
+    size_t after = 1;
+    TV_LOWER_BOUND(after, tables->counters.count, i, data->first_value[i] <= value);
+    const struct tv_counter *counter = &tables->counters.rows[after - 1];
+    uint64_t sample = (value - data->first_value[after - 1]) / counter->series_count;
+    return (struct sql_event_place){
+        counter->input, tables->counter_offsets[counter->first_sample + sample], TV_NO_OFFSET};
+}
+
+/* Find the event of a snapshot, a sample, a counter's value or a packet: ids below 0. */
+static struct sql_event_place sql_find_other_event(const struct tv_sql_data *data, int64_t id)
+{
+    const struct tv_tables *tables = &data->trace->tables;
+    struct sql_event_place place = {0, TV_NO_OFFSET, TV_NO_OFFSET};
+    uint64_t snapshot = (uint64_t)tv_sql_snapshot_args(data, 0) - (uint64_t)id;
+    uint64_t sample = (uint64_t)tv_sql_sample_args(data, 0) - (uint64_t)id;
+    uint64_t value = (uint64_t)tv_sql_value_args(data, 0) - (uint64_t)id;
+    /* Ids before the first one wrap to large numbers. */
+    if (snapshot < tables->snapshots.count) {
+        place.input = tables->snapshots.rows[snapshot].input;
+        place.offset = tables->snapshots.rows[snapshot].offset;
+    } else if (sample < tables->samples.count) {
+        place.input = tables->samples.rows[sample].input;
+        place.offset = tables->samples.rows[sample].offset;
+    } else if (value < data->first_value[tables->counters.count]) {
+        place = sql_place_of_value(data, value);
+    } else {
+        (void)tv_sql_find_packet(data, id, &place.input, &place.offset);
+    }
+    return place;
+}
+
+/* Find the event of an id; without an offset if there is none. */
 static struct sql_event_place sql_find_event(const struct tv_sql_data *data, int64_t id)
 {
     const struct tv_tables *tables = &data->trace->tables;
     uint64_t slices = data->first_id[data->trace->row_count];
-    int64_t first = tv_sql_snapshot_args(data, 0);
-    if (id <= first && (uint64_t)first - (uint64_t)id < tables->snapshots.count) {
-        const struct tv_snapshot *of = &tables->snapshots.rows[(uint64_t)first - (uint64_t)id];
-        return (struct sql_event_place){of->input, of->offset, TV_NO_OFFSET};
-    }
-    first = tv_sql_sample_args(data, 0);
-    if (id <= first && (uint64_t)first - (uint64_t)id < tables->samples.count) {
-        const struct tv_sample *of = &tables->samples.rows[(uint64_t)first - (uint64_t)id];
-        return (struct sql_event_place){of->input, of->offset, TV_NO_OFFSET};
-    }
-    struct sql_event_place packet = {0, TV_NO_OFFSET, TV_NO_OFFSET};
-    if (tv_sql_find_packet(data, id, &packet.input, &packet.offset) || id < 0 ||
-        (uint64_t)id >= slices + tables->instants.count)
-        return packet;
+    if (id < 0)
+        return sql_find_other_event(data, id);
+    if ((uint64_t)id >= slices + tables->instants.count)
+        return (struct sql_event_place){0, TV_NO_OFFSET, TV_NO_OFFSET};
     if ((uint64_t)id < slices)
         return sql_place_of_slice(data, (uint64_t)id);
     const struct tv_instant *instant = &tables->instants.rows[(uint64_t)id - slices];

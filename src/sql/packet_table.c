@@ -184,10 +184,10 @@ static const struct tv_sql_packets *packet_get(const struct tv_sql_data *data)
     return packets;
 }
 
-/* The arguments of packets follow those of samples. */
+/* The arguments of packets follow those of the values of counters. */
 static int64_t packet_first_args(const struct tv_sql_data *data)
 {
-    return tv_sql_sample_args(data, data->trace->tables.samples.count);
+    return tv_sql_value_args(data, data->first_value[data->trace->tables.counters.count]);
 }
 
 bool tv_sql_find_packet(const struct tv_sql_data *data, int64_t id, uint32_t *input,

@@ -465,10 +465,8 @@ static void sql_fill_track(const struct tv_sql_data *data, struct tv_sql_scratch
 /* ---- Values of counters ---- */
 
 static const struct tv_sql_column counter_columns[] = {
-    {"id", TV_SQL_INTEGER},
-    {"ts", TV_SQL_INTEGER},
-    {"track_id", TV_SQL_INTEGER},
-    {"value", TV_SQL_REAL},
+    {"id", TV_SQL_INTEGER}, {"ts", TV_SQL_INTEGER},         {"track_id", TV_SQL_INTEGER},
+    {"value", TV_SQL_REAL}, {"arg_set_id", TV_SQL_INTEGER},
 };
 
 static uint64_t sql_value_count(const struct tv_sql_data *data)
@@ -502,6 +500,8 @@ static void sql_fill_counter(const struct tv_sql_data *data, struct tv_sql_scrat
             tv_sql_put_integer(vector, i,
                                (int64_t)(data->trace->track_count + counter->first_series +
                                          value % counter->series_count));
+        else if (column == 4)
+            tv_sql_put_integer(vector, i, tv_sql_value_args(data, first + i));
         else
             tv_sql_put_real(vector, i, tables->counter_values[counter->first_value + value]);
     }

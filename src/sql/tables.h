@@ -229,6 +229,12 @@ static inline int64_t tv_sql_sample_args(const struct tv_sql_data *data, uint64_
     return tv_sql_snapshot_args(data, data->trace->tables.snapshots.count) - (int64_t)sample;
 }
 
+/* Return the id of the arguments of a counter's value: they follow those of samples. */
+static inline int64_t tv_sql_value_args(const struct tv_sql_data *data, uint64_t value)
+{
+    return tv_sql_sample_args(data, data->trace->tables.samples.count) - (int64_t)value;
+}
+
 /* Return the row of a slice's id, which is less than the number of slices. */
 uint32_t tv_sql_row_of(const struct tv_sql_data *data, uint64_t id);
 

@@ -23,6 +23,8 @@
 
 enum {
     EVENT_MESSAGE = 2,
+    POWER_RAILS = 40,
+    CLOCK_ID = 58,
     TRACK_DESCRIPTOR = 60,
     VULKAN_EVENT = 65,
     FRAME_TIMELINE = 76,
@@ -588,7 +590,11 @@ static enum tv_status pf_describe_packet(struct tv_source *source, struct tv_out
         pf_write_message(out, member->of, payload.bytes, 0);
     else
         tv_out_text(out, "{}");
-    if (payload.number == TRACK_DESCRIPTOR)
+    struct tv_protobuf_field time = tv_pf_find(packet->bytes, 8);
+    if (payload.number == POWER_RAILS && time.number == 8 &&
+        tv_pf_find(packet->bytes, CLOCK_ID).number != CLOCK_ID)
+        tv_out_format(out, ",\"packet_ts\":%" PRIu64, time.value);
+    else if (payload.number == TRACK_DESCRIPTOR)
         pf_write_task_arguments(out, payload.bytes);
     else if (payload.number == VULKAN_EVENT)
         pf_write_submit_arguments(out, payload.bytes);

@@ -392,8 +392,20 @@ static struct tv_bytes pf_rail_name(const struct tv_pf_reading *reading, uint64_
                            : tv_pf_find(tv_interner_get(reading->blobs, blob), 2).bytes;
 }
 
-/* Count the energy of each rail. Descriptions come once a session; a packet without a time has one
- * for each value. */
+/* Find the time of a value, which is on the clock of the packet, if that names one. */
+static bool pf_rail_time(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                         uint64_t ms, int64_t *time)
+{
+    if (tv_pf_sequence_incremental(packet->sequence, packet->clock))
+        return true; /* that of the packet: this clock counts steps */
+    *time = (int64_t)ms * 1000000;
+    if (packet->has_time && packet->clock != 0)
+        return tv_pf_sequence_convert(reading, packet->sequence, packet->clock, time) && *time >= 0;
+    return tv_pf_clocks_convert(&reading->clocks, TV_PF_CLOCK_BOOTTIME, time);
+}
+
+/* Count the energy of each rail. Descriptions come once a session; a value without a time has that
+ * of the packet. */
 static void pf_take_power_rails(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                                 struct tv_ft_at *at, struct tv_bytes bytes)
 {
@@ -416,11 +428,9 @@ static void pf_take_power_rails(struct tv_pf_reading *reading, const struct tv_p
                                                 (int)(name.length < 60 ? name.length : 60),
                                                 (const char *)name.data)
                                      : snprintf(text, sizeof text, "power.#%" PRIu64, id);
-        if (!packet->has_time && ms > 0 && ms < INT64_MAX / 1000000) {
-            at->time = (int64_t)ms * 1000000;
-            if (!tv_pf_clocks_convert(&reading->clocks, TV_PF_CLOCK_BOOTTIME, &at->time))
-                continue;
-        }
+        at->time = packet->time;
+        if (ms > 0 && ms < INT64_MAX / 1000000 && !pf_rail_time(reading, packet, ms, &at->time))
+            continue;
         struct tv_pf_counter counter = {
             .name = {(uint8_t *)text, (size_t)length},
             .type = "power_rails",
