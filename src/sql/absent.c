@@ -26,8 +26,10 @@
 static const struct {
     const char *name, *remedy;
 } absent[] = {
+    {"__intrinsic_track_event_callstacks", "stacks of track events are not read"},
+    {"android_startups", "slices named 'launching: PACKAGE' are the starts of apps"},
     {"build_proto", METRICS},
-    {"clock_snapshot", "traceview info names the clock of the trace, and its first moment"},
+    {"clock_snapshot", "packet has them, with extract_arg(arg_set_id, 'clocks[0].timestamp')"},
     {"create_function", "say CREATE PERFETTO FUNCTION"},
     {"create_view_function", "say CREATE PERFETTO FUNCTION ... RETURNS TABLE"},
     {"experimental_flamegraph", "traceview flamegraph and collapse sum up stacks"},
@@ -36,12 +38,14 @@ static const struct {
     {"heap_graph_class", HEAPS},
     {"heap_graph_object", HEAPS},
     {"heap_graph_reference", HEAPS},
+    {"heap_graph_thread_callsite", HEAPS},
     {"irq_counter_track", "counter_track has all counters"},
     {"perf_session", SAMPLES},
     {"import", "say INCLUDE PERFETTO MODULE, which names what is there"},
     {"raw", EVENTS},
     {"run_metric", METRICS},
     {"softirq_counter_track", "counter_track has all counters"},
+    {"stack_sample_session", "stack_sample has the source of each sample"},
     {"thread_counter_track", "counter_track has all counters, with the thread's id in the name"},
     {"to_realtime", "traceview info tells when the trace was recorded"},
 };
