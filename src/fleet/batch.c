@@ -181,10 +181,17 @@ bool tv_fleet_batch_is_full(const struct tv_fleet_batch *batch)
 
 /* Facts about a frame while the rows of a trace are made. */
 struct fleet_frames {
-    uint64_t *number; /* [frames] of its method */
-    uint32_t *row;    /* [frames] its method's row among those of this trace; TV_NONE: none */
-    struct tv_out scratch;
+    struct fleet_numbers numbers; /* of its method */
+    uint32_t *row; /* [frames] its method's row among those of this trace; TV_NONE: none */
 };
+
+uint64_t tv_fleet_method_of(const struct fleet_numbers *numbers, uint32_t frame)
+{
+    if (numbers->methods[frame] == 0)
+        numbers->methods[frame] =
+            fleet_method_number(numbers->info, &numbers->info->frames[frame], numbers->scratch);
+    return numbers->methods[frame];
+}
 
 /* Calls of one method whose lengths are in one bucket. */
 struct fleet_lengths {
@@ -236,7 +243,7 @@ static void fleet_add_methods(struct tv_fleet_batch *batch, uint64_t trace,
     tv_map_init(&rows);
     for (uint32_t i = 0; i < profile->count; i++) {
         const struct tv_method_cost *cost = &profile->methods[i];
-        uint64_t number = frames->number[cost->frame];
+        uint64_t number = tv_fleet_method_of(&frames->numbers, cost->frame);
         uint32_t row = tv_map_add(&rows, number, (uint32_t)(batch->method_count - first));
         if (first + row == batch->method_count) {
             batch->methods = tv_array_reserve(batch->methods, &batch->method_room,
@@ -359,11 +366,11 @@ static void fleet_add_paths(struct tv_fleet_batch *batch, const struct tv_fleet_
         batch->paths = tv_array_reserve(batch->paths, &batch->path_room, batch->path_count + 1,
                                         sizeof *batch->paths);
         struct fleet_path *parent = above > 0 ? &batch->paths[first + above - 1] : NULL;
-        uint64_t method = frames->number[tree->frame[node]];
+        uint64_t method = tv_fleet_method_of(&frames->numbers, tree->frame[node]);
         uint64_t over = parent ? parent->path : 0;
         batch->paths[batch->path_count++] = (struct fleet_path){
             .trace = trace,
-            .path = fleet_path_number(over, method, &frames->scratch),
+            .path = fleet_path_number(over, method, frames->numbers.scratch),
             .parent = over,
             .method = method,
             .calls = cost->calls,
@@ -520,25 +527,22 @@ uint64_t tv_fleet_batch_add(struct tv_fleet_batch *batch, const struct tv_fleet_
     struct tv_call_tree *tree = fleet_tree_of(trace);
     struct tv_profile *profile = tv_profile_of_tree(tree);
     const struct tv_trace_info *info = tree->head;
-    struct fleet_frames frames;
-    size_t first = batch->method_count;
-    tv_out_init_memory(&frames.scratch);
-    frames.number = tv_alloc((size_t)info->frame_count + 1, sizeof *frames.number);
-    frames.row = tv_alloc((size_t)info->frame_count + 1, sizeof *frames.row);
-    for (uint32_t i = 0; i < info->frame_count; i++) {
-        frames.number[i] = fleet_method_number(info, &info->frames[i], &frames.scratch);
+    size_t first = batch->method_count, frame_count = info->frame_count;
+    struct tv_out scratch;
+    tv_out_init_memory(&scratch);
+    struct fleet_frames frames = {
+        {number, info, tv_alloc(frame_count + 1, sizeof(uint64_t)), &scratch},
+        tv_alloc(frame_count + 1, sizeof(uint32_t))};
+    for (size_t i = 0; i < frame_count; i++)
         frames.row[i] = TV_NONE;
-    }
     fleet_add_trace(batch, origin, trace, profile);
     fleet_add_methods(batch, number, profile, &frames);
     fleet_add_lengths(batch, first, trace, &frames);
     if (origin->path_share != TV_FLEET_NO_PATHS)
         fleet_add_paths(batch, origin, tree, profile, &frames);
-    struct fleet_numbers numbers = {
-        .trace = number, .methods = frames.number, .count = info->frame_count};
-    uint64_t left_out = tv_fleet_add_details(batch, origin, trace, tree, &numbers);
-    tv_out_release(&frames.scratch);
-    tv_free(frames.number);
+    uint64_t left_out = tv_fleet_add_details(batch, origin, trace, tree, &frames.numbers);
+    tv_out_release(&scratch);
+    tv_free(frames.numbers.methods);
     tv_free(frames.row);
     tv_profile_free(profile);
     tv_call_tree_free(tree);

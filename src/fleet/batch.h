@@ -71,9 +71,14 @@ struct fleet_details {
 /* The keys of a trace and of its methods. */
 struct fleet_numbers {
     uint64_t trace;
-    const uint64_t *methods; /* [count] by frame */
-    uint32_t count;
+    const struct tv_trace_info *info;
+    uint64_t *methods; /* [frame_count] of `info`; 0: not computed yet */
+    struct tv_out *scratch;
 };
+
+/* Return the number of the method of a frame, of which a trace may list many that have no calls.
+ * (batch.c) */
+uint64_t tv_fleet_method_of(const struct fleet_numbers *numbers, uint32_t frame);
 
 struct tv_fleet_batch {
     struct tv_interner *strings;

@@ -199,9 +199,9 @@ static void fleet_add_value(struct tv_fleet_batch *batch, const struct fleet_num
         tv_interner_add(batch->strings, tv_sample_figures_unit(tree->head, &profile->figures));
     for (uint32_t i = 0; i < profile->count; i++) {
         const struct tv_method_cost *cost = &profile->methods[i];
-        if (cost->frame >= numbers->count)
+        if (cost->frame >= numbers->info->frame_count)
             continue;
-        uint64_t method = numbers->methods[cost->frame];
+        uint64_t method = tv_fleet_method_of(numbers, cost->frame);
         uint32_t place = tv_map_add(&rows, method, (uint32_t)details->count);
         if (place == details->count) {
             struct fleet_detail *made = fleet_add_detail(batch, TV_FLEET_SAMPLE, numbers->trace);
@@ -345,7 +345,7 @@ static void fleet_add_slice(struct fleet_slices *slices, uint32_t thread, uint64
     row->texts[1] = fleet_copy_text(slices->batch, info, info->frames[path->frame].name);
     if (path->parent != TV_ROOT_PATH && above < info->frame_count)
         row->texts[2] = fleet_copy_text(slices->batch, info, info->frames[above].name);
-    row->method = slices->numbers->methods[path->frame];
+    row->method = tv_fleet_method_of(slices->numbers, path->frame);
     row->numbers[SLICE_ID] = (int64_t)id;
     row->numbers[SLICE_START] = slice->start;
     row->numbers[SLICE_LENGTH] = slice->length;
@@ -379,7 +379,7 @@ static uint64_t fleet_add_slices(struct tv_fleet_batch *batch, const struct tv_f
         return 0;
     slices.wanted = tv_alloc((size_t)info->frame_count + 1, sizeof *slices.wanted);
     tv_out_init_memory(&scratch);
-    for (uint32_t i = 0; i < info->frame_count && i < numbers->count; i++)
+    for (uint32_t i = 0; i < info->frame_count && i < numbers->info->frame_count; i++)
         slices.wanted[i] = fleet_is_wanted(origin, info, &info->frames[i], &scratch);
     for (uint32_t row = 0; row < trace->row_count; id += trace->rows[row++].count)
         if (fleet_has_slices(&trace->tracks[trace->rows[row].track]))

@@ -283,7 +283,9 @@ static uint8_t name_index_lists(const struct name_index *index, struct tv_bytes 
         return 0;
     for (uint8_t i = 0; i < index->count[name.data[0]]; i++) {
         const struct name_pattern *pattern = &patterns[index->first[name.data[0]][i]];
-        if (tv_glob_matches(name, tv_bytes_of(pattern->text)))
+        struct tv_bytes text = tv_bytes_of(pattern->text);
+        uint8_t ends = text.data[text.length - 1];
+        if ((ends == '*' || ends == name.data[name.length - 1]) && tv_glob_matches(name, text))
             lists = pattern->lists;
     }
     return (uint8_t)lists;
