@@ -221,6 +221,8 @@ struct tv_fleet_question {
     const char *where;    /* "KEY=VALUE KEY=VALUE..."; NULL: all traces */
     const char *figure;   /* one of tv_fleet_figures */
     const char *prepared; /* files of the figure, as SQL, for trends and series; NULL: none */
+    /* tv_fleet_ask_values: only methods whose number leaves the rest `part`; parts 0: all. */
+    uint32_t part, parts;
 };
 
 /* Words of --figure, "|" between them. */

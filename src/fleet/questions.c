@@ -14,6 +14,7 @@
  * Texts of the user enter a statement only in quotes (statement.h), and as a name of a column only
  * if the column is one of ours (fleet_label_column).
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "analysis/compare/gate.h"
@@ -432,7 +433,11 @@ enum tv_status tv_fleet_ask_values(struct tv_out *sql, const struct tv_fleet_que
         fleet_put_figure(sql, question->figure);
         tv_out_text(sql, " as figure, null from run r join version v using (label) "
                          "join method_file m on m.trace = r.trace and m.batch = r.batch "
-                         "where m.batch in (select distinct batch from run)) where figure > 0");
+                         "where m.batch in (select distinct batch from run)");
+        if (question->parts > 0)
+            tv_out_format(sql, " and m.method %% %" PRIu32 " = %" PRIu32, question->parts,
+                          question->part);
+        tv_out_text(sql, ") where figure > 0");
         return TV_OK;
     }
     tv_out_text(sql, "select p.part, t.method, t.number, t.size, t.log from (select t.*, "

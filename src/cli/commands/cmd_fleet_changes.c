@@ -55,6 +55,13 @@ struct changes_method {
     uint32_t seen; /* number of its versions */
 };
 
+/* Values that are held at once if there is no --max-memory: 1 GiB of them.  A fleet with more is
+ * asked for its methods in parts. */
+#define MAX_VALUES ((size_t)1 << 26)
+/* Of --max-memory they may take this share; DuckDB needs the rest. */
+#define VALUES_SHARE 4u
+#define MAX_PARTS 4096u
+
 /* Bits of the parts of a key: the place of the method is above both. */
 #define COLUMN_BITS 10u
 #define GROUP_BITS 26u
@@ -71,7 +78,9 @@ struct changes_series {
     size_t method_count, method_room;
     uint32_t last;              /* place of the method of the last row; most rows have the same */
     struct tv_sort_key *values; /* key of changes_key, and the value */
-    size_t value_count, value_room;
+    size_t value_count, value_room, max_values;
+    bool is_full;               /* there are more values than max_values */
+    bool is_prepared;           /* cells came in place of values */
     struct changes_cell *cells; /* in the end sorted by group, row and column */
     size_t cell_count, cell_room;
     uint64_t *rows; /* [row_count] the method of each series */
@@ -162,8 +171,15 @@ static enum tv_status changes_take_value(void *context, const struct tv_sql_valu
     if (values[4].kind == TV_SQL_IS_REAL) {
         struct changes_cell cell = {(uint32_t)group, place, column, values[4].real};
         changes_add_cell(series, &cell);
+        series->is_prepared = true;
         return TV_OK;
     }
+    series->is_full = series->value_count == series->max_values;
+    if (series->is_full)
+        return tv_fail(
+            err, TV_ERR_LIMIT, TV_NO_OFFSET,
+            "a method has more figures than fit into memory: choose traces with --where, "
+            "or raise --max-memory");
     series->values = tv_array_reserve(series->values, &series->value_room, series->value_count + 1,
                                       sizeof *series->values);
     series->values[series->value_count++] = (struct tv_sort_key){
@@ -191,7 +207,8 @@ static double changes_log_median(struct tv_sort_key *values, size_t count)
     return (low + high) / 2;
 }
 
-/* Turn the values into cells, whose rows are the places of the methods. */
+/* Turn the values of some methods into cells, whose rows are the places of the methods; they follow
+ * the cells of methods before these. */
 static void changes_make_cells(struct changes_series *series)
 {
     tv_sort_keys(series->values, series->value_count);
@@ -207,8 +224,7 @@ static void changes_make_cells(struct changes_series *series)
         };
         changes_add_cell(series, &cell);
     }
-    tv_free(series->values);
-    series->values = NULL;
+    series->value_count = 0;
 }
 
 /* ---- The methods that get a series ---- */
@@ -274,9 +290,9 @@ static void changes_rank_methods(struct changes_series *series)
 static void changes_choose_methods(struct changes_series *series)
 {
     size_t kept = 0;
-    if (series->value_count > 0)
-        changes_make_cells(series);
-    else /* prepared ones come in the order of versions */
+    tv_free(series->values);
+    series->values = NULL;
+    if (series->is_prepared) /* they come in the order of versions */
         SORT_CELLS(series, row, GROUP_BITS, group);
     changes_count_versions(series);
     changes_rank_methods(series);
@@ -397,7 +413,11 @@ static void changes_make_series(struct changes_series *series)
 
 static void changes_init_series(struct changes_series *series, const struct tv_settings *settings)
 {
-    *series = (struct changes_series){.settings = settings};
+    uint64_t memory = settings->input.max_memory;
+    size_t most = memory == TV_ANY_MEMORY
+                      ? MAX_VALUES
+                      : (size_t)(memory / VALUES_SHARE / sizeof *series->values);
+    *series = (struct changes_series){.settings = settings, .max_values = most};
     series->versions.strings = series->names.strings = tv_interner_new();
     tv_map_init(&series->method_index);
 }
@@ -417,29 +437,44 @@ static void changes_release_series(struct changes_series *series)
     tv_free(series->counts);
 }
 
-/* Ask for the versions, and then for the values in them. */
-static enum tv_status changes_ask_series(struct tv_fleet_store *store,
+/* Ask for the values of some methods, and turn them into cells. */
+static enum tv_status changes_ask_values(struct tv_fleet_store *store,
                                          const struct tv_fleet_question *question,
                                          struct changes_series *series, struct tv_error *err)
 {
-    struct tv_out versions, values;
-    tv_out_init_memory(&versions);
+    struct tv_out values;
     tv_out_init_memory(&values);
-    enum tv_status status = tv_fleet_ask_series(&versions, question, err);
-    if (status == TV_OK)
-        status = tv_fleet_ask_values(&values, question, err);
-    if (status == TV_OK)
-        status = tv_sql_for_each_row(store->sql, tv_sql_end(&versions), 2, changes_take_version,
-                                     series, err);
+    enum tv_status status = tv_fleet_ask_values(&values, question, err);
     if (status == TV_OK)
         status = tv_sql_for_each_row(store->sql, tv_sql_end(&values), TV_FLEET_VALUE_COLUMNS,
                                      changes_take_value, series, err);
-    tv_out_release(&versions);
+    if (status == TV_OK)
+        changes_make_cells(series);
     tv_out_release(&values);
     return status;
 }
 
-/* Read all values; if a file is damaged, again without it. */
+/* Ask for the versions, and then for the values in them. */
+static enum tv_status changes_ask_series(struct tv_fleet_store *store,
+                                         const struct tv_fleet_question *asked,
+                                         struct changes_series *series, struct tv_error *err)
+{
+    struct tv_out versions;
+    struct tv_fleet_question question = *asked;
+    tv_out_init_memory(&versions);
+    enum tv_status status = tv_fleet_ask_series(&versions, &question, err);
+    if (status == TV_OK)
+        status = tv_sql_for_each_row(store->sql, tv_sql_end(&versions), 2, changes_take_version,
+                                     series, err);
+    do {
+        if (status == TV_OK)
+            status = changes_ask_values(store, &question, series, err);
+    } while (status == TV_OK && ++question.part < question.parts);
+    tv_out_release(&versions);
+    return status;
+}
+
+/* Read all values; if a file is damaged, again without it, and if they are too many, in parts. */
 static enum tv_status changes_read_values(struct tv_fleet_store *store,
                                           struct changes_series *series, struct tv_error *err)
 {
@@ -455,8 +490,11 @@ static enum tv_status changes_read_values(struct tv_fleet_store *store,
     tv_fleet_find_prepared(store, &question, &files);
     for (;;) {
         status = changes_ask_series(store, &question, series, err);
-        if (status == TV_OK ||
-            (!tv_fleet_drop_prepared(store, &question, err) && !tv_fleet_recover(store, err)))
+        bool again = series->is_full && question.parts < MAX_PARTS;
+        if (again)
+            question.parts = question.parts > 0 ? 4 * question.parts : 4;
+        if (status == TV_OK || (!again && !tv_fleet_drop_prepared(store, &question, err) &&
+                                !tv_fleet_recover(store, err)))
             break;
         changes_release_series(series);
         changes_init_series(series, settings);
