@@ -404,7 +404,7 @@ void tv_fleet_ask_cells(struct tv_out *sql)
 
 /* ---- Series ---- */
 
-/* Versions are at most 1000, the latest ones. */
+/* Versions are the latest 1000 at the maximum. */
 enum tv_status tv_fleet_ask_series(struct tv_out *sql, const struct tv_fleet_question *question,
                                    struct tv_error *err)
 {

@@ -218,8 +218,8 @@ const char *const tv_sql_prelude[] = {
     "json_extract_string(event, arg_path('packet.track_event.' || key)))",
     "create macro extract_arg(arg_set_id, key) as arg_of(tv_event(arg_set_id), key)",
     "create macro tv_context_id(x) as (hash(x) >> 12)::bigint",
-    /* What a stack sample of a Perfetto trace and the packets before it say of its place.  An id is
-     * that of the content: equal contexts are one. */
+    /* The place of a stack sample, as it and the packets before it tell. An id is that of the
+     * content: equal contexts are one. */
     "create view tv_contexts as select s.*, t.upid, t.machine_id, arg_of(e, 'source') as source, "
     "arg_of(e, 'task.tid') as tid, json_exists(e, '$.task') as has_task, json_exists(e, "
     "'$.execution') as has_execution, lower(substr(arg_of(e, 'execution.mode'), 6)) as cpu_mode, "
@@ -255,8 +255,8 @@ const char *const tv_sql_prelude[] = {
     /* Packets of Perfetto traces, with their fields as JSON. */
     "create view tv_said as select id, type, input, machine_id, sequence_id, tv_event(arg_set_id) "
     "-> '$.args' as j from packet",
-    /* What the recording service says of its buffers, under Perfetto's names; the last packet
-     * counts. Losses are those of the packets, unless the service counted them itself. */
+    /* Statistics of the recording service about its buffers, under Perfetto's names; the last
+     * packet counts. Losses are those of the packets, unless the service counted them itself. */
     "create view tv_service_stats as with tv_s as (select input, machine_id, j from tv_said where "
     "type = 'trace_stats' qualify row_number() over (partition by input order by id desc) = 1), "
     "tv_b as (select s.input, s.machine_id, b.key::bigint as idx, b.value as j from tv_s s, "

@@ -621,7 +621,7 @@ enum tv_status tv_sql_open(const struct tv_trace *trace, const struct tv_sql_opt
         status = sql_execute(made, "set integer_division = true", err);
     if (status == TV_OK && options->folder)
         status = sql_add_folder(made, options, err);
-    /* These come last, so that queries cannot change them. */
+    /* Locks come last, so that queries cannot change them. */
     if (status == TV_OK && !options->allow_files)
         status = sql_execute(made, "set enable_external_access = false", err);
     if (status == TV_OK)

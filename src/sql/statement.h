@@ -26,7 +26,7 @@ enum tv_sql_word_kind {
     TV_SQL_WORD_NUMBERS, /* with commas */
 };
 
-/* What fills a gap. */
+/* A word that fills a gap. */
 struct tv_sql_word {
     enum tv_sql_word_kind kind;
     struct tv_bytes text;

@@ -30,7 +30,7 @@ function launch() {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
-      // Who drives a browser is told from where in the script each request came, for which V8 would
+      // Drivers of a browser are told from where in the script each request came, for which V8 would
       // parse the whole script of each page twice more: no user waits for that.
       '--js-flags=--no-enable-lazy-source-positions',
     ],

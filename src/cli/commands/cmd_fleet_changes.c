@@ -58,7 +58,7 @@ struct changes_method {
 /* Values that are held at once if there is no --max-memory: 1 GiB of them.  A fleet with more is
  * asked for its methods in parts. */
 #define MAX_VALUES ((size_t)1 << 26)
-/* Of --max-memory they may take this share; DuckDB needs the rest. */
+/* Share of --max-memory that the values may take; DuckDB needs the rest. */
 #define VALUES_SHARE 4u
 #define MAX_PARTS 4096u
 
