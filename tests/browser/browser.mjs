@@ -186,8 +186,9 @@ export function ms(ns) {
  */
 function copyOf(selector) {
   const shown = document.querySelector(selector);
-  const canvases =
+  const all =
     shown.tagName === 'CANVAS' ? [shown] : [...shown.parentElement.querySelectorAll('canvas')];
+  const canvases = all.filter((canvas) => canvas.clientWidth > 0);
   const box = shown.getBoundingClientRect();
   const ratio = canvases[0].width / canvases[0].clientWidth;
   const size = [box.width, box.height].map((length) => Math.round(length * ratio));
@@ -195,8 +196,7 @@ function copyOf(selector) {
   // Pinned tracks are first in the document, and lie over the sheets.
   for (const canvas of canvases.reverse()) {
     const { x, y } = canvas.getBoundingClientRect();
-    if (canvas.width > 0 && canvas.height > 0)
-      copy.drawImage(canvas, ...[x - box.x, y - box.y].map((by) => Math.round(by * ratio)));
+    copy.drawImage(canvas, ...[x - box.x, y - box.y].map((by) => Math.round(by * ratio)));
   }
   return copy;
 }

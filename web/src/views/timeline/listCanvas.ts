@@ -28,10 +28,13 @@ const STEP = 60;
 /** Nothing is painted ahead for so many ms after all lines have changed. */
 const QUIET_MS = 150;
 /**
- * The height of a sheet as a share of the view. Lower sheets cost more overlap when all lines
- * change, higher ones more pixels to upload when the list is scrolled.
+ * The height of a sheet: about half a view. Lower sheets cost more overlap when all lines change,
+ * higher ones more pixels to upload when the list is scrolled. A multiple of UNIT is a whole number
+ * of pixels of the canvas at all usual device pixel ratios, so that no sheet is blurred.
  */
 const SHEET = 0.5;
+const MIN_SHEET = 120;
+const UNIT = 60;
 
 /** A part of the list, in pixels from its top. */
 export interface ListPart {
@@ -233,10 +236,11 @@ export class ListCanvas {
 
   /** The height of a sheet in pixels of the canvas. */
   private get sheetPixels(): number {
-    return Math.ceil(SHEET * this.height * this.ratio);
+    const height = UNIT * Math.ceil(Math.max(MIN_SHEET, SHEET * this.height) / UNIT);
+    return Math.round(height * this.ratio);
   }
 
-  /** Put sheets under a part of the list. Those that lie elsewhere are moved. */
+  /** Put sheets under a part of the list. Those that lie elsewhere are moved, and one is kept. */
   private laySheets({ from, to }: ListPart): void {
     const height = this.sheetPixels / this.ratio;
     const first = Math.floor(from / height);
@@ -247,6 +251,10 @@ export class ListCanvas {
       const [old, sheet = this.newSheet()] = free.pop() ?? [];
       if (old !== undefined) this.sheets.delete(old);
       this.sheets.set(number, sheet);
+    }
+    for (const [number, sheet] of free.slice(1)) {
+      this.sheets.delete(number);
+      sheet.canvas.remove();
     }
     for (const [number, sheet] of this.sheets) {
       sheet.canvas.style.top = `${number * height}px`;

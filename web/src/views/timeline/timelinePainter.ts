@@ -114,12 +114,17 @@ export class TimelinePainter {
     g.restore();
   }
 
-  /** Paint the pinned tracks, which do not scroll, with the arrows over them. */
-  paintPinned(g: Surface): void {
+  /**
+   * Paint the pinned tracks, which do not scroll, with the arrows over them. Returns true if they
+   * are to be painted again, because some images are made in the next frame.
+   */
+  paintPinned(g: Surface): boolean {
     const scene = this.scene();
+    this.densityImages.begin();
     this.paintPinnedPart(g, scene);
     const from = this.line.tracks.scrollTop;
     this.paintFlows(g, scene, { from, to: from + this.line.placed.peek().pinned });
+    return this.densityImages.late;
   }
 
   /** Paint the visible part as a picture to save, without the marks of the pointer. */

@@ -140,9 +140,11 @@ export class TimelineView {
       },
     );
     this.pinnedPlace = h('div', { class: 'pinned-lanes' });
-    this.pinnedCanvas = new Canvas(this.pinnedPlace, this.pinnedPlace, 'Pinned tracks', (g) =>
-      this.painter.paintPinned(g),
-    );
+    this.pinnedCanvas = new Canvas(this.pinnedPlace, this.pinnedPlace, '', (g) => {
+      if (this.painter.paintPinned(g)) this.pinnedCanvas.invalidate();
+    });
+    // The name of the time line is that of its pinned tracks, too.
+    this.pinnedCanvas.element.setAttribute('aria-hidden', 'true');
     this.pinnedPlace.append(this.pinnedCanvas.element);
     this.canvas.element.append(this.pinnedPlace);
     this.painter = new TimelinePainter(v, this);
@@ -232,6 +234,7 @@ export class TimelineView {
     this.canvas.listHeight = placed.height + 8;
     this.body.style.height = `${placed.height + 8}px`;
     this.pinnedPlace.style.height = `${placed.pinned}px`;
+    this.pinnedPlace.hidden = placed.pinned === 0;
     this.labels.lay(placed, this.tracks.scrollTop, this.tracks.scrollTop + this.canvas.height);
   }
 
