@@ -226,7 +226,7 @@ test('the menu is the same in the flame graph, a tree and the time line', async 
   assert.equal(await menu.isVisible(), true);
   await page.keyboard.press('Escape');
   await until(() => menu.isVisible(), false, 'closed');
-  const tracks = page.locator('.tracks canvas').first();
+  const tracks = page.locator('.list-view');
   const box = await tracks.boundingBox();
   await page.mouse.click(box.x + box.width / 3, box.y + 10, { button: 'right' });
   await until(() => head.innerText(), 'Main.run', 'of the time line');
