@@ -8,7 +8,7 @@ import { AHEAD, PaintedPart, type ListPart } from '../src/views/timeline/listCan
 const HEIGHT = 400;
 const LIST = 2000;
 
-/** What is painted in a frame at a scroll position: [from, to] of each part. */
+/** Return the parts that a frame paints at a scroll position: [from, to] of each. */
 function frame(part: PaintedPart, scroll: number, isQuiet = true): number[][] {
   const near = { from: Math.max(0, scroll - AHEAD), to: Math.min(LIST, scroll + HEIGHT + AHEAD) };
   const parts = part.next({ from: scroll, to: scroll + HEIGHT }, near, isQuiet);
