@@ -316,9 +316,12 @@ static bool fleet_is_old(const struct stat *info)
 }
 
 /* Read the number of a batch out of a file's name; false: the file is not of a batch, or it is the
- * one without rows. */
+ * one without rows.  A temporary name (atomic_file.c) is of batch 0, which never counts. */
 static bool fleet_read_batch(const char *name, uint64_t *batch)
 {
+    *batch = 0;
+    if (tv_text_starts_with(name, ".traceview-"))
+        return true;
     if (strspn(name, "0123456789abcdef") != 16 ||
         (strcmp(name + 16, ".parquet") != 0 && strcmp(name + 16, ".ids") != 0))
         return false;
@@ -338,7 +341,7 @@ static void fleet_walk(struct fleet_folder *folder, enum tv_fleet_table table,
     while (files && (file = readdir(files))) {
         if (!fleet_read_batch(file->d_name, &batch))
             continue;
-        snprintf(path, sizeof path, "%s/%s/%.24s", folder->to, tv_fleet_table_name(table),
+        snprintf(path, sizeof path, "%s/%s/%.64s", folder->to, tv_fleet_table_name(table),
                  file->d_name);
         visit(folder, path, batch);
     }

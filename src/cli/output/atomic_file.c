@@ -131,7 +131,7 @@ static int atomic_file_open_unnamed(const struct tv_atomic_file *file)
 {
     char directory[PATH_MAX];
     atomic_file_directory(file, directory);
-    /* Without /proc the file could not be linked later (atomic_file_name_temporary). */
+    /* Without /proc the file could not be linked later (atomic_file_link). */
     return access("/proc/self/fd", X_OK) == 0
                ? open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, file->replaces ? 0600 : 0666)
                : -1;
@@ -285,14 +285,20 @@ static void atomic_file_sync_directory(const struct tv_atomic_file *file)
     close(descriptor);
 }
 
+/* Give the unnamed file a name; false with errno: it could not be linked, or the name is taken. */
+static bool atomic_file_link(const struct tv_atomic_file *file, const char *path)
+{
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file->descriptor);
+    return linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0;
+}
+
 /* Link the unnamed file under a temporary name, because only a named file can be renamed. */
 static bool atomic_file_name_temporary(struct tv_atomic_file *file)
 {
     assert(file->temporary[0] == '\0');
-    char link[64];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", file->descriptor);
     for (int i = 0; i < TRIES && atomic_file_make_name(file, i); i++) {
-        if (linkat(AT_FDCWD, link, AT_FDCWD, file->temporary, AT_SYMLINK_FOLLOW) == 0) {
+        if (atomic_file_link(file, file->temporary)) {
             atomic_file_guard_hidden(file->temporary);
             return true;
         }
@@ -321,17 +327,27 @@ static bool atomic_file_copy_in_place(const struct tv_atomic_file *file)
     return to >= 0 && close(to) == 0 && done;
 }
 
-/* Put the new file in the place of the old one by rename(), which readers see at once or not at
- * all. */
+/* Name the new file by rename(): readers see the old file or the new one.  A program that is killed
+ * in between leaves the temporary name. */
+static bool atomic_file_rename(struct tv_atomic_file *file)
+{
+    bool named = file->temporary[0] != '\0' || atomic_file_name_temporary(file);
+    if (!named || rename(file->temporary, file->path) != 0)
+        return false;
+    atomic_file_unguard_hidden();
+    file->temporary[0] = '\0';
+    return true;
+}
+
+/* Put the new file in the place of the old one. */
 static bool atomic_file_replace(struct tv_atomic_file *file)
 {
     assert(!file->in_place && file->descriptor >= 0);
     if (!atomic_file_sync(file->descriptor) || !atomic_file_copy_attributes(file))
         return false;
-    bool named = file->temporary[0] != '\0' || atomic_file_name_temporary(file);
-    if (named && rename(file->temporary, file->path) == 0) {
-        atomic_file_unguard_hidden();
-        file->temporary[0] = '\0';
+    bool linked =
+        file->temporary[0] == '\0' && !file->replaces && atomic_file_link(file, file->path);
+    if (linked || atomic_file_rename(file)) {
         atomic_file_sync_directory(file);
         return true;
     }
