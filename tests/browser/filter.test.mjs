@@ -117,6 +117,28 @@ test('the selected slice stays selected when a filter changes its index', async 
   await until(hash, (now) => now.get('call') === null, 'nothing selected');
 });
 
+test('what is typed while the answer to a filter arrives goes on in the same box', async () => {
+  await filter('', '');
+  let answer;
+  const caught = new Promise((done) => {
+    void page.route(/api\/trace\?.*filter=./, (route) => {
+      answer = () => route.continue();
+      done();
+    });
+  });
+  await box().fill('thread:main');
+  await caught;
+  const search = page.getByRole('textbox', { name: 'Search names and arguments' });
+  await search.focus();
+  await page.keyboard.type('drw');
+  await page.keyboard.press('ArrowLeft');
+  await answer();
+  await until(share, (now) => now === '4 of 6 slices', 'the filter');
+  await page.keyboard.type('a');
+  assert.equal(await search.inputValue(), 'draw');
+  await page.unroute(/api\/trace\?.*filter=./);
+});
+
 test('Back undoes a filter, Forward brings it back', async () => {
   await page.goto(opened.address);
   await page.reload();

@@ -2,6 +2,7 @@
 // The pages of one trace, one for each filter. A filtered trace has its own numbers for threads and
 // calls, so the page is built anew, and selections are carried over by meaning.
 
+import { keepTyping } from '../base/dom';
 import { effect, ownEffects, untracked } from '../base/signal';
 import { readAddress, type PageState } from '../model/address';
 import type { CallDetails, Engine } from '../model/engine';
@@ -188,11 +189,11 @@ export class Pages {
           ),
       });
       if (lower) page.element.style.setProperty('--lower', lower);
-      this.box.keepFocus(() => {
+      keepTyping(() => {
         page.top.searchInput.closest('label')?.after(this.box.element);
         this.outside.show(page.element);
+        if (place) page.views.mover.jump(viewer.goTo(place));
       });
-      if (place) page.views.mover.jump(viewer.goTo(place));
       if (this.linked) beginAtCall(page.views, this.linked);
       this.linked = null;
       const remembered = rememberTracks(viewer, page.line.rows, before);

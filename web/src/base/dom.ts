@@ -171,3 +171,22 @@ export function blurWhenClosed(dialog: HTMLDialogElement): void {
   };
   new MutationObserver(look).observe(dialog, { attributeFilter: ['open'] });
 }
+
+/**
+ * Run work that replaces the page. The box with the same label continues the box in which the user
+ * types: with its text, selection and focus.
+ */
+export function keepTyping(work: () => void): void {
+  const before = document.activeElement;
+  if (!(before instanceof HTMLInputElement)) return work();
+  const { value, selectionStart, selectionEnd } = before;
+  const label = before.getAttribute('aria-label');
+  work();
+  const boxes = [...document.querySelectorAll('input')];
+  const after = boxes.find((box) => box.getAttribute('aria-label') === label);
+  if (!after) return;
+  after.value = value;
+  after.focus();
+  // Null for kinds of input without a selection.
+  if (selectionStart !== null) after.setSelectionRange(selectionStart, selectionEnd);
+}

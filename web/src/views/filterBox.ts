@@ -103,17 +103,6 @@ export class FilterBox {
     fill(this.fault, marked, h('span', null, fault));
   }
 
-  /** Run work that removes the element from the document for a moment, and keep its focus. */
-  keepFocus(work: () => void): void {
-    const { input } = this;
-    const focused = document.activeElement === input;
-    const { selectionStart, selectionEnd } = input;
-    work();
-    if (!focused) return;
-    input.focus();
-    input.setSelectionRange(selectionStart, selectionEnd);
-  }
-
   private ask(): void {
     this.last = this.input.value.trim();
     this.apply(this.last);
