@@ -326,8 +326,8 @@ test('the tabs have the roles of tabs, every control has a name, and all can be 
         .filter(
           (e) => !(e.getAttribute('aria-label') || e.textContent.trim() || e.closest('label')),
         )
-        // The sheets of the time line have one name together: that of their view.
-        .filter((e) => !e.matches('.lanes > [aria-hidden]'))
+        // The canvases of the time line have one name together: that of their view.
+        .filter((e) => !e.closest('[aria-hidden=true]'))
         .map((e) => e.outerHTML),
     );
     assert.deepEqual(nameless, []);
