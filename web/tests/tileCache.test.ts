@@ -93,6 +93,26 @@ test('visible tiles are requested once, then their neighbours', async () => {
   assert.deepEqual([questions[1]?.from, questions[1]?.to], [2, 5]);
 });
 
+test('tiles of the lanes around are requested before the neighbours', async () => {
+  const questions: TileQuestion[] = [];
+  const { cache } = cacheOf(questions);
+  const [lane, ...around] = ROWS;
+  assert(lane);
+  cache.show({ lanes: [lane], around: () => around, res: 20, first: 3, last: 4 });
+  for (let asked = 0; asked < 2; asked++) {
+    answer(questions[asked]);
+    await settle();
+  }
+  assert.deepEqual(
+    questions.map((q) => [q.from, q.to, q.lanes]),
+    [
+      [3, 4, 'r0'],
+      [3, 4, 'r1,r2'],
+      [2, 5, 'r0'],
+    ],
+  );
+});
+
 test('nothing is requested outside the trace', async () => {
   const questions: TileQuestion[] = [];
   const { cache } = cacheOf(questions);

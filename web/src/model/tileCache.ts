@@ -10,7 +10,8 @@
 // In every frame the painter names the tiles that it wants, and draws those that are cached, or
 // substitutes of another resolution. The cache then asks the engine for the missing ones: one batch
 // at a time; a batch is aborted when the view has left it. When all wanted tiles are there, the
-// cache prefetches the neighbours for panning. The least recently used tiles are dropped.
+// cache prefetches those of the lanes around for scrolling, and then the neighbours for panning.
+// The least recently used tiles are dropped.
 
 import { TILE_PIXELS } from './decode';
 import { isAbort, type Engine, type Tile, type TileKind, type TileLane } from './engine';
@@ -26,6 +27,8 @@ const COARSEST = 52;
 /** The tiles that the screen shows: of these lanes, from `first` to `last`. */
 export interface WantedTiles {
   lanes: readonly TileLane[];
+  /** Return the lanes that scrolling may bring onto the screen. */
+  around?: () => readonly TileLane[];
   res: number;
   first: number;
   last: number;
@@ -162,10 +165,14 @@ export class TileCache {
       this.asked.controller.abort();
       this.asked = null;
     }
-    let questions = tileQuestions(this.inside(want), this.has);
-    if (questions.length === 0) {
-      const around = { ...want, first: want.first - 1, last: want.last + 1 };
-      questions = tileQuestions(this.inside(around), this.has);
+    let questions: TileQuestion[] = [];
+    for (const wanted of [
+      () => want,
+      () => ({ ...want, lanes: want.around?.() ?? [] }),
+      () => ({ ...want, first: want.first - 1, last: want.last + 1 }),
+    ]) {
+      questions = tileQuestions(this.inside(wanted()), this.has);
+      if (questions.length > 0) break;
     }
     if (questions.length > 0) void this.ask(want, questions);
   }

@@ -15,25 +15,29 @@ interface NeededPart {
   pinned: number;
 }
 
+/** Return the lanes of a track that lie in a part of the list. */
+export function lanesIn(box: TrackBox, { theme, statesOf }: Scene, part: NeededPart): TileLane[] {
+  const { top, bottom, pinned } = part;
+  const [from, to] = box.top < pinned ? [0, pinned] : [top, bottom];
+  const found = lanesOf(box, theme.heights, from, to).map(({ lane }) => lane);
+  if (box.track.waits > 0) found.push({ kind: 'w', row: box.track.track });
+  const states = box.expanded ? statesOf.get(box.track.thread) : undefined;
+  if (states !== undefined) found.push({ kind: 'r', row: states });
+  return found;
+}
+
 /** The lanes of the last frame. */
 export class LaneTiles {
   private readonly boxOf = new Map<string, TrackBox>();
 
   /** Return the lanes of the tracks on the screen, and remember whose they are. */
-  lanes(boxes: readonly TrackBox[], { theme, statesOf }: Scene, part: NeededPart): TileLane[] {
-    const found: TileLane[] = [];
+  lanes(boxes: readonly TrackBox[], scene: Scene, part: NeededPart): TileLane[] {
     this.boxOf.clear();
-    for (const box of boxes) {
-      const first = found.length;
-      const { top, bottom, pinned } = part;
-      const [from, to] = box.top < pinned ? [0, pinned] : [top, bottom];
-      for (const { lane } of lanesOf(box, theme.heights, from, to)) found.push(lane);
-      if (box.track.waits > 0) found.push({ kind: 'w', row: box.track.track });
-      const states = box.expanded ? statesOf.get(box.track.thread) : undefined;
-      if (states !== undefined) found.push({ kind: 'r', row: states });
-      for (const { kind, row } of found.slice(first)) this.boxOf.set(`${kind}${row}`, box);
-    }
-    return found;
+    return boxes.flatMap((box) => {
+      const found = lanesIn(box, scene, part);
+      for (const { kind, row } of found) this.boxOf.set(`${kind}${row}`, box);
+      return found;
+    });
   }
 
   /**

@@ -31,7 +31,7 @@ import { NonSliceLayer, sayLeftOut, type MarkHit } from './nonSliceLayer';
 import { Canvas } from '../canvas';
 import type { Views } from '../context';
 import { FlowLayer } from './flowLayer';
-import { LaneTiles } from './laneTiles';
+import { lanesIn, LaneTiles } from './laneTiles';
 import { labelEdge } from './labelEdge';
 import { AHEAD, ListCanvas, type PaintJob } from './listCanvas';
 import { chosenRows } from './rowOrderMenu';
@@ -313,12 +313,18 @@ export class TimelineView {
     return row?.kind === 'counter' ? row.counter : null;
   }
 
-  private want(placed: TimelineLayout, scroll: number, scene: Scene): void {
-    const top = scroll - AHEAD;
-    const bottom = scroll + this.canvas.height + AHEAD;
-    const part = { top, bottom, pinned: placed.pinned };
-    const lanes = this.laneTiles.lanes(this.seen(placed.tracks, top, bottom), scene, part);
-    this.cache.show({ lanes, res: scene.res, ...tileRange(scene.scale.view, scene.res) });
+  /** Name the tiles of the rows that are painted, and those to prefetch for scrolling. */
+  private want({ tracks, pinned }: TimelineLayout, scroll: number, scene: Scene): void {
+    const { height } = this.canvas;
+    const part = (by: number) => ({ top: scroll - by, bottom: scroll + height + by, pinned });
+    const near = part(AHEAD);
+    const far = part(height);
+    this.cache.show({
+      lanes: this.laneTiles.lanes(this.seen(tracks, near.top, near.bottom), scene, near),
+      around: () => boxesIn(tracks, far.top, far.bottom).flatMap((box) => lanesIn(box, scene, far)),
+      res: scene.res,
+      ...tileRange(scene.scale.view, scene.res),
+    });
   }
 
   drawRuler(g: Surface, pointer: number | null): void {
