@@ -11,7 +11,7 @@
  *
  *     ftrace_events --> bundle.c --+
  *     track_event ----> track_events.c --> chunk of the ftrace reader --> merge, schedule, assembly
- *     counters, logs -> probes.c --+
+ *     counters, logs -> probes.c --+   (logs.c; facts.c: metadata)
  *     samples --------> samples.c ---> rows that need the numbers of the trace: added after merge
  */
 #ifndef TV_READERS_PERFETTO_READING_H
@@ -585,6 +585,12 @@ void tv_pf_add_flows(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
 /* Statistics, counters, logs: return false when the payload is not known here. */
 bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                       const struct tv_protobuf_field *payload);
+/* Take a packet about the system or the recording; false: it is none. */
+bool tv_pf_take_facts(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                      const struct tv_protobuf_field *payload);
+/* Take lines of a log; add them to the merge. */
+void tv_pf_take_logs(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                     struct tv_bytes bytes);
 void tv_pf_add_logs(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
 
 /* Add a row of metadata, unless the value is empty. */
