@@ -18,7 +18,23 @@ Packet: timestamp=8 timestamp_clock_id=58 trusted_packet_sequence_id=10 sequence
   gpu_counter_event=52:GpuCounters gpu_mem_total_event=71:GpuMemory android_system_property=86:Properties
   generic_gpu_frequency_event=129:GpuFrequency gpu_render_stage_event=53:RenderStage graphics_frame_event=57:Graphics vulkan_api_event=65:Vulkan packages_list=47:Packages track_descriptor=60:Descriptor stack_sample=135:StackSample frame_timeline_event=76:FrameTimeline for_testing=900
   trace_config=33:TraceConfig trace_stats=35:TraceStats trace_uuid=89:Uuid service_event=69:ServiceEvent generic_kernel_task_state_event=117:GenericState
-TraceConfig: buffers=1:BufferConfig data_sources=2:DataSource write_into_file=8 file_write_period_ms=9
+  ftrace_stats=34:FtraceStats chrome_benchmark_metadata=48:Benchmark chrome_metadata=51:ChromePacket inode_file_map=4 gpu_log=63:GpuLog track_event_range_of_interest=90:Range
+  remote_clock_sync=107:RemoteSync trace_attributes=126:Attributes
+TraceConfig: buffers=1:BufferConfig data_sources=2:DataSource duration_ms=3 trace_attributes=48:Attributes write_into_file=8 file_write_period_ms=9
+Attributes: attribute=1:Attribute
+Attribute: key=1 long_value=2 string_value=3
+FtraceStats: phase=1 cpu_stats=2:CpuStats atrace_errors=5 unknown_ftrace_events=6 failed_ftrace_events=7
+CpuStats: cpu=1 overrun=3 commit_overrun=4 dropped_events=8
+Benchmark: benchmark_name=3 story_tags=7 had_failures=9
+ChromePacket: background_tracing_metadata=1:Background chrome_version_code=2 enabled_categories=3 field_trial_hashes=4:Trial os_name=8
+Background: scenario_name_hash=3
+Trial: name=1 group=2
+GpuLog: severity=1 tag=2 log_message=3
+Range: start_us=1
+RemoteSync: synced_clocks=1:SyncedClocks
+SyncedClocks: client_clocks=2:Snapshot host_clocks=3:Snapshot
+LogMessage: source_location_iid=1 body_iid=2 prio=3
+Location: iid=1 file_name=2 function_name=3 line_number=4
 BufferConfig: size_kb=1 fill_policy=4
 DataSource: config=1:SourceConfig
 SourceConfig: name=1 target_buffer=2 ftrace_config=100:FtraceConfig heapprofd_config=105:HeapConfig
@@ -31,7 +47,7 @@ WriterStats: sequence_id=1 buffer=4
 ServiceEvent: tracing_started=2
 Uuid: msb=1 lsb=2
 GenericState: cpu=1 comm=2 tid=3 state=4 prio=5
-Interned: event_categories=1:Named event_names=2:Named debug_annotation_names=3:Named function_names=5:Named
+Interned: event_categories=1:Named event_names=2:Named debug_annotation_names=3:Named source_locations=4:Location log_message_body=20:Named function_names=5:Named
   debug_annotation_string_values=29:Named gpu_specifications=24:Named
   frames=6:Frame callstacks=7:Callstack stack_sample_task_contexts=48:Task stack_sample_execution_contexts=49:Execution stack_sample_async_contexts=51:Async
 Named: iid=1 text=2
@@ -113,7 +129,7 @@ Counter: type=1 is_incremental=5
 State:
 Event: type=9 track_uuid=11 name_iid=10 name=23 category_iids=3 categories=22 counter_value=30
   debug_annotations=4:Annotation flow_ids=47! terminating_flow_ids=48! extra_counter_values=12
-  extra_counter_track_uuids=31 timestamp_absolute_us=16 legacy_event=6:Legacy gpu_correlation=3000:Correlation
+  extra_counter_track_uuids=31 timestamp_absolute_us=16 legacy_event=6:Legacy log_message=21:LogMessage gpu_correlation=3000:Correlation
 Correlation: submits=1 waits=2
 Legacy: phase=2 duration_us=3 unscoped_id=6 bind_id=8 bind_to_enclosing=12 flow_direction=13
 Annotation: name_iid=1 name=10 int_value=4 string_value=6 string_value_iid=17

@@ -202,6 +202,46 @@ bool tv_pf_clocks_convert_other(struct tv_pf_clocks *clocks, uint32_t id, int64_
     return path->known == 2;
 }
 
+/* ---- Clocks of two machines ---- */
+
+enum { SYNCED_CLOCKS = 1, CLIENT_CLOCKS = 2, HOST_CLOCKS = 3 };
+
+/* Return the time of a clock in a snapshot; false: it has none. */
+static bool pf_snapshot_find(struct tv_bytes snapshot, uint32_t id, int64_t *value)
+{
+    struct tv_pf_message message = tv_pf_message_over(snapshot);
+    struct tv_protobuf_field field;
+    uint32_t found;
+    while (tv_pf_next(&message, &field))
+        if (field.number == 1 && pf_clock_parse(field.bytes, &found, value) && found == id)
+            return true;
+    return false;
+}
+
+/* The client asks at one moment and the host notes its clock a little later; the next pair goes the
+ * other way. So the delays cancel in the mean of all pairs. */
+int64_t tv_pf_clocks_remote_shift(uint32_t id, struct tv_bytes sync)
+{
+    struct tv_pf_message message = tv_pf_message_over(sync);
+    struct tv_protobuf_field field;
+    int64_t client, host, first = 0, sum = 0, pairs = 0, change, shift;
+    while (tv_pf_next(&message, &field)) {
+        if (field.number != SYNCED_CLOCKS ||
+            !pf_snapshot_find(tv_pf_find(field.bytes, CLIENT_CLOCKS).bytes, id, &client) ||
+            !pf_snapshot_find(tv_pf_find(field.bytes, HOST_CLOCKS).bytes, id, &host))
+            continue;
+        if (__builtin_sub_overflow(host, client, &shift))
+            continue;
+        if (pairs == 0)
+            first = shift;
+        if (__builtin_sub_overflow(shift, first, &change) ||
+            __builtin_add_overflow(sum, change, &sum))
+            return first;
+        pairs++;
+    }
+    return pairs == 0 || __builtin_add_overflow(first, sum / pairs, &shift) ? first : shift;
+}
+
 /* ---- Clocks of bundles ---- */
 
 enum { FTRACE_CLOCK_UNKNOWN = 1, FTRACE_CLOCK_GLOBAL, FTRACE_CLOCK_LOCAL, FTRACE_CLOCK_MONO_RAW };

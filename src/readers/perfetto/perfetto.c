@@ -370,7 +370,7 @@ void tv_pf_reading_init(struct tv_pf_reading *reading, struct tv_source *source,
     reading->source = source;
     reading->options = options;
     reading->blobs = tv_interner_new();
-    reading->gpu_queues = reading->gpu_stages = TV_NONE;
+    reading->gpu_queues = reading->gpu_stages = reading->clock_sync = TV_NONE;
     reading->profile.frame_index = tv_interner_new();
     tv_out_init_memory(&reading->kernel_text);
     tv_out_init_memory(&reading->json_text);
@@ -526,6 +526,18 @@ struct pf_machines {
     uint32_t ids[TV_PF_MACHINES], count;
 };
 
+/* Move a further machine to the clock of the one that recorded. */
+static void pf_place_machine(struct tv_pf_reading *reading)
+{
+    uint32_t clock = tv_pf_clocks_trace_id(&reading->clocks);
+    if (reading->machine == 0 || reading->clock_sync == TV_NONE)
+        return;
+    int64_t shift = tv_pf_clocks_remote_shift(clock != 0 ? clock : TV_PF_CLOCK_BOOTTIME,
+                                              tv_interner_get(reading->blobs, reading->clock_sync));
+    reading->trace->offset[reading->input] =
+        tv_move_add(reading->trace->offset[reading->input], shift);
+}
+
 /* Read the packets of one machine as an input, and list the others that there are.  A machine
  * without packets is no input where there are others. */
 static enum tv_status pf_assemble_machine(struct tv_source *source, struct tv_builder *builder,
@@ -570,6 +582,7 @@ static enum tv_status pf_assemble_machine(struct tv_source *source, struct tv_bu
         };
         tv_ft_build_input(&building);
         status = tv_pf_build_texts(reading, builder, err);
+        pf_place_machine(reading);
     }
     for (uint32_t i = processes;
          reading->machine != 0 && i < tv_builder_trace_info(builder)->process_count; i++)

@@ -518,7 +518,7 @@ bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current 
     case 6:
     case 33:
     case 36:
-    case 34:
+    case 107:
         return true;
     case 9:
         tv_ft_chunk_note(reading->chunk, at.time);

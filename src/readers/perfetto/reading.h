@@ -97,6 +97,10 @@ static inline bool tv_pf_clocks_convert(struct tv_pf_clocks *clocks, uint32_t id
     return tv_pf_clocks_convert_other(clocks, id, time);
 }
 
+/* Return what to add to a clock of another machine to get the same clock of the one that recorded,
+ * as a RemoteClockSync tells; 0: it does not tell of this clock. */
+int64_t tv_pf_clocks_remote_shift(uint32_t id, struct tv_bytes sync);
+
 /* ---- Sequences (sequences.c) ---- */
 
 /* A clock of one sequence. */
@@ -314,6 +318,20 @@ struct tv_pf_log {
     uint32_t frame, task;
 };
 
+/* What the kernel had lost on a processor when the recording began. */
+struct tv_pf_loss {
+    uint64_t cpu, overwritten, dropped;
+};
+
+#define TV_PF_UNREAD_SHOWN 4u
+
+/* Packets of one type that are not drawn (unread.c). */
+struct tv_pf_unread {
+    uint32_t number, shown;
+    uint64_t packets, bytes;
+    uint32_t texts[TV_PF_UNREAD_SHOWN]; /* of the chunk: the first ones as JSON */
+};
+
 /* Packets, or events of ftrace, by type. */
 #define TV_PF_TYPES 1024u
 
@@ -411,6 +429,9 @@ struct tv_pf_reading {
     TV_TABLE(tv_pf_buffer_event) buffer_events;
     uint32_t gpu_queues, gpu_stages; /* blobs: the last Specifications with such a list; TV_NONE */
     TV_TABLE(tv_pf_log) logs;
+    uint32_t clock_sync; /* blob: the last RemoteClockSync of the machine; TV_NONE */
+    TV_TABLE(tv_pf_loss) losses;
+    TV_TABLE(tv_pf_unread) unread;
     struct tv_pf_gpu_counters gpu_counters;
     TV_TABLE(tv_pf_disk) disks;
     struct tv_map disk_index; /* text -> disk */
@@ -588,14 +609,28 @@ bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current 
 /* Take a packet about the system or the recording; false: it is none. */
 bool tv_pf_take_facts(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                       const struct tv_protobuf_field *payload);
-/* Take lines of a log; add them to the merge. */
+/* Take lines of a log: of Android, of a GPU, and of a track event on the thread of a task
+ * (TV_NONE: none).  Add them to the merge. */
 void tv_pf_take_logs(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                      struct tv_bytes bytes);
+void tv_pf_take_gpu_log(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                        struct tv_bytes bytes);
+void tv_pf_take_log_message(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                            const struct tv_ft_at *at, struct tv_bytes bytes);
 void tv_pf_add_logs(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
 
 /* Add a row of metadata, unless the value is empty. */
 void tv_pf_add_metadata(struct tv_pf_reading *reading, const char *key, struct tv_bytes value);
 
+/* Count a packet that is not drawn, and keep the first ones of its type; add them to the
+ * metadata. */
+void tv_pf_keep_unread(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                       const struct tv_protobuf_field *payload);
+void tv_pf_add_unread(struct tv_pf_reading *reading);
+
+/* Take packets of Chrome that become metadata. */
+void tv_pf_take_chrome_metadata(struct tv_pf_reading *reading, struct tv_bytes bytes);
+void tv_pf_take_benchmark_metadata(struct tv_pf_reading *reading, struct tv_bytes bytes);
 /* Take a packet of Chrome; then read the traces inside all of them, as inputs that follow the one
  * of the file. */
 void tv_pf_take_chrome_events(struct tv_pf_reading *reading, const struct tv_pf_current *packet,

@@ -3,7 +3,7 @@
 #include "readers/perfetto/reading.h"
 
 enum { PROCESS_TREE = 2, CLOCK_SNAPSHOT = 6, SYSTEM_INFO = 45, TRACK_DESCRIPTOR = 60 };
-enum { TRANSLATIONS = 82, MACHINE = 98 };
+enum { TRANSLATIONS = 82, MACHINE = 98, CLOCK_SYNC = 107 };
 
 uint32_t tv_pf_payload_of(struct tv_bytes packet, struct tv_protobuf_field *payload)
 {
@@ -21,7 +21,7 @@ static inline bool pf_is_of_whole_file(uint64_t number)
 {
     return number >= TV_PF_TYPES || number == MACHINE || number == CLOCK_SNAPSHOT ||
            number == PROCESS_TREE || number == TRACK_DESCRIPTOR || number == SYSTEM_INFO ||
-           number == TRANSLATIONS;
+           number == TRANSLATIONS || number == CLOCK_SYNC;
 }
 
 /* Return the number of a packet's last payload when none of the packet's fields stands for the
@@ -88,6 +88,8 @@ static void pf_survey_packet(struct tv_pf_reading *reading, const struct tv_pf_p
             tv_pf_add_descriptor(reading, field.bytes, packet->offset);
         else if (field.number == TRANSLATIONS)
             tv_pf_add_translations(reading, field.bytes);
+        else if (field.number == CLOCK_SYNC)
+            reading->clock_sync = tv_interner_add(reading->blobs, field.bytes);
         else if (field.number == SYSTEM_INFO)
             tv_pf_set_kernel(reading, tv_pf_find(tv_pf_find(field.bytes, 1).bytes, 3).bytes);
     }
