@@ -9,6 +9,7 @@
  *     38 battery, 40 power_rails    counters: "batt.charge_uah", "power.cpu_big_uws"
  *     52 gpu_counter_event          counters by the names of their descriptor
  *     46, 109, 113 triggers         instants
+ *     90 range of interest          an instant
  *
  * Names of counters are those of Perfetto's trace processor, so that queries and habits carry over.
  * A value that is missing in a message is not counted: 0 would be a wrong figure. Memory comes in
@@ -468,6 +469,19 @@ static void pf_take_system_properties(struct tv_pf_reading *reading, const struc
 
 /* ---- Packets ---- */
 
+static void pf_add_global_instant(struct tv_pf_reading *reading, const struct tv_ft_at *at,
+                                  struct tv_bytes name, const char *category)
+{
+    tv_ft_chunk_note(reading->chunk, at->time);
+    *tv_table_add(&reading->chunk->instants) = (struct tv_instant){
+        .time = at->time,
+        .offset = at->offset,
+        .frame = tv_ft_chunk_frame(reading->chunk, name, category),
+        .of = TV_NONE,
+        .scope = TV_SCOPE_GLOBAL,
+    };
+}
+
 static void pf_take_trigger(struct tv_pf_reading *reading, const struct tv_ft_at *at,
                             struct tv_bytes bytes)
 {
@@ -475,15 +489,21 @@ static void pf_take_trigger(struct tv_pf_reading *reading, const struct tv_ft_at
     struct tv_bytes name = tv_pf_find(bytes, 1).bytes;
     int length = snprintf(text, sizeof text, "trigger %.*s",
                           (int)(name.length < 100 ? name.length : 100), (const char *)name.data);
-    struct tv_bytes title = {(uint8_t *)text, (size_t)length};
-    tv_ft_chunk_note(reading->chunk, at->time);
-    *tv_table_add(&reading->chunk->instants) = (struct tv_instant){
-        .time = at->time,
-        .offset = at->offset,
-        .frame = tv_ft_chunk_frame(reading->chunk, title, "trigger"),
-        .of = TV_NONE,
-        .scope = TV_SCOPE_GLOBAL,
-    };
+    pf_add_global_instant(reading, at, (struct tv_bytes){(uint8_t *)text, (size_t)length},
+                          "trigger");
+}
+
+/* Mark where the part begins that the recording was made for: {1 microseconds of the trace}. */
+static void pf_take_range_of_interest(struct tv_pf_reading *reading, struct tv_ft_at at,
+                                      struct tv_bytes bytes, uint64_t offset)
+{
+    uint64_t start = tv_pf_find(bytes, 1).value;
+    if (start > INT64_MAX / 1000) {
+        tv_pf_warn(reading, TV_DIAGNOSTIC_TIME_OVERFLOW, offset);
+        return;
+    }
+    at.time = (int64_t)(start * 1000u);
+    pf_add_global_instant(reading, &at, TV_BYTES("range of interest"), "range");
 }
 
 /* Take a packet with one value of a counter, or a few; false: it is another one. */
@@ -548,6 +568,9 @@ bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current 
         return tv_pf_take_vulkan(reading, packet, payload->bytes);
     case 39:
         tv_pf_take_logs(reading, packet, payload->bytes);
+    case 63:
+        tv_pf_take_gpu_log(reading, packet, payload->bytes);
+        return true;
         return true;
     case 5:
         tv_pf_take_chrome_events(reading, packet, payload->bytes);
@@ -562,6 +585,9 @@ bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current 
     case 109:
     case 113:
         pf_take_trigger(reading, &at, payload->bytes);
+    case 90:
+        pf_take_range_of_interest(reading, at, payload->bytes, packet->offset);
+        return true;
         return true;
     default:
         return tv_pf_take_facts(reading, packet, payload) ||

@@ -46,6 +46,7 @@ struct pf_event {
     uint8_t extra_count, extra_track_count;
     struct tv_bytes name;
     struct tv_bytes legacy;
+    struct tv_bytes log; /* a LogMessage */
     double counter;
     int64_t time_delta, time_absolute;
     int64_t cpu_time;            /* TV_NO_TIME: unknown */
@@ -94,6 +95,9 @@ static void pf_event_take_rare(struct tv_pf_reading *reading, struct pf_event *e
         break;
     case 17:
         event->cpu_time = (int64_t)(field->value * 1000u);
+        break;
+    case 21:
+        event->log = field->bytes;
         break;
     case 22:
         if (event->category_text_count < MAX_CATEGORIES)
@@ -820,6 +824,10 @@ void tv_pf_take_track_event(struct tv_pf_reading *reading, const struct tv_pf_cu
     pf_event_find_track(&placed);
     pf_event_place(&placed);
     pf_event_place_flows(&placed, first_flow);
+    if (TV_UNLIKELY(placed.event.log.data != NULL)) {
+        placed.at.task = placed.on_thread ? placed.at.task : TV_NONE;
+        tv_pf_take_log_message(reading, packet, &placed.at, placed.event.log);
+    }
     for (size_t i = first_link; TV_UNLIKELY(i < reading->gpu_links.count); i++) {
         struct tv_pf_gpu_link *link = &reading->gpu_links.rows[i];
         link->time = placed.at.time;
