@@ -257,11 +257,7 @@ static void pf_take_payload(struct tv_pf_reading *reading, struct tv_pf_current 
     }
     if (tv_pf_take_probe(reading, packet, payload) || tv_pf_take_sample(reading, packet, payload))
         return;
-    tv_pf_warn(reading,
-               tv_pf_find_member(TV_PF_TRACE_PACKET, payload->number)
-                   ? TV_DIAGNOSTIC_PACKET_UNREAD
-                   : TV_DIAGNOSTIC_PACKET_UNKNOWN,
-               packet->offset);
+    tv_pf_keep_unread(reading, packet, payload);
 }
 
 /* Does a packet belong to the machine that is read?  One of a machine that becomes no input, as
@@ -418,6 +414,8 @@ void tv_pf_reading_release(struct tv_pf_reading *reading)
     tv_free(reading->logs.rows);
     tv_free(reading->disks.rows);
     tv_map_release(&reading->disk_index);
+    tv_free(reading->losses.rows);
+    tv_free(reading->unread.rows);
     tv_pf_gpu_counters_release(&reading->gpu_counters);
     tv_free(reading->metadata.rows);
     tv_free(reading->generic.states.rows);
@@ -568,6 +566,7 @@ static enum tv_status pf_assemble_machine(struct tv_source *source, struct tv_bu
         status = pf_read_payloads(reading, err);
     tv_pf_end_gpu_counters(reading);
     tv_pf_end_generic_kernel(reading);
+    tv_pf_add_unread(reading);
     tv_pf_end_bundles(reading);
     tv_progress_join(options->progress, true);
     if (status == TV_OK) {
