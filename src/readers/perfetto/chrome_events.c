@@ -32,6 +32,76 @@ static void pf_add_chrome_metadata(struct tv_pf_reading *reading, struct tv_byte
     tv_pf_add_metadata(reading, key, value);
 }
 
+/* Add the fields of a message that are texts or numbers, under Perfetto's names. */
+static void pf_add_chrome_fields(struct tv_pf_reading *reading, struct tv_bytes bytes,
+                                 const char *const *names, size_t count)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_protobuf_field field;
+    while (tv_pf_next(&message, &field)) {
+        char number[24];
+        struct tv_bytes value = field.bytes;
+        if (field.number >= count || !names[field.number])
+            continue;
+        if (field.wire == TV_PROTOBUF_VARINT)
+            value = (struct tv_bytes){
+                (uint8_t *)number,
+                (size_t)snprintf(number, sizeof number, "%" PRId64, (int64_t)field.value)};
+        tv_pf_add_metadata(reading, names[field.number], value);
+    }
+}
+
+/* Trials of one packet that are listed; more are not believed. */
+#define MAX_TRIALS 10000u
+
+/* Take a ChromeMetadataPacket: its fields, the groups of experiments {1 name, 2 group} as one text,
+ * and what began a recording in the background. */
+void tv_pf_take_chrome_metadata(struct tv_pf_reading *reading, struct tv_bytes bytes)
+{
+    static const char *const names[] = {
+        [2] = "cr-a-playstore_version_code",
+        [3] = "cr-a-enabled_categories",
+        [5] = "cr-a-package-name",
+        [6] = "cr-a-product-version",
+        [7] = "cr-a-channel",
+        [8] = "cr-a-os-name",
+    };
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_protobuf_field field;
+    struct tv_out trials, background;
+    tv_out_init_memory(&trials);
+    tv_out_init_memory(&background);
+    pf_add_chrome_fields(reading, bytes, names, TV_COUNT(names));
+    for (uint32_t i = 0; i < MAX_TRIALS && tv_pf_next(&message, &field);)
+        if (field.number == 4) {
+            i++;
+            tv_out_format(&trials, "{ name: %" PRIu64 ", group: %" PRIu64 " } ",
+                          tv_pf_find(field.bytes, 1).value, tv_pf_find(field.bytes, 2).value);
+        } else if (field.number == 1) {
+            background.length = 0;
+            tv_pf_write_message(&background, "BackgroundTracingMetadata", field.bytes);
+        }
+    tv_pf_add_metadata(reading, "cr-a-field_trial_hashes",
+                       (struct tv_bytes){trials.buffer, trials.length});
+    tv_pf_add_metadata(reading, "cr-background_tracing_metadata",
+                       (struct tv_bytes){background.buffer, background.length});
+    tv_out_release(&trials);
+    tv_out_release(&background);
+}
+
+/* Take a ChromeBenchmarkMetadata. */
+void tv_pf_take_benchmark_metadata(struct tv_pf_reading *reading, struct tv_bytes bytes)
+{
+    static const char *const names[] = {
+        [1] = "cr-benchmark-start-time-us", [2] = "cr-benchmark-story-run-time-us",
+        [3] = "cr-benchmark-name",          [4] = "cr-benchmark-description",
+        [5] = "cr-benchmark-label",         [6] = "cr-benchmark-story-name",
+        [7] = "cr-benchmark-story-tags",    [8] = "cr-benchmark-story-run-index",
+        [9] = "cr-benchmark-had-failures",
+    };
+    pf_add_chrome_fields(reading, bytes, names, TV_COUNT(names));
+}
+
 /* ---- Traces inside ---- */
 
 /* Keep events of Trace Event JSON, which stand without the brackets around them. */

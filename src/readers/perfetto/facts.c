@@ -5,8 +5,9 @@
  *
  *     45 system_info, 67 cpu_info, 128 gpu_info    metadata
  *     69 service_event, 89 trace_uuid              metadata
+ *     33 trace_config, 126 trace_attributes        metadata
  *     134 concurrent_session_event                 a track (sessions.c)
- *     35 trace_stats                               diagnostics
+ *     35 trace_stats, 34 ftrace_stats              diagnostics
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -200,6 +201,90 @@ static void pf_take_service_event(struct tv_pf_reading *reading, const struct tv
     }
 }
 
+/* ---- Configuration of the recording ---- */
+
+/* Add a value to the list of a line of metadata. */
+static void pf_list_value(struct tv_out *list, struct tv_bytes value)
+{
+    tv_out_text(list, list->length > 0 ? ", " : "");
+    tv_out_bytes(list, value);
+}
+
+static void pf_add_metadata_list(struct tv_pf_reading *reading, const char *key,
+                                 const struct tv_out *list)
+{
+    tv_pf_add_metadata(reading, key, (struct tv_bytes){list->buffer, list->length});
+}
+
+static void pf_add_metadata_number(struct tv_pf_reading *reading, const char *key, uint64_t number)
+{
+    char text[24];
+    int length = snprintf(text, sizeof text, "%" PRId64, (int64_t)number);
+    tv_pf_add_metadata(reading, key, (struct tv_bytes){(uint8_t *)text, (size_t)length});
+}
+
+/* Add what the user said about the recording: {1 {1 key, 2 number, 3 text}}. A key counts as it was
+ * set last. */
+static void pf_take_trace_attributes(struct tv_pf_reading *reading, struct tv_bytes bytes)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_protobuf_field field;
+    while (tv_pf_next(&message, &field)) {
+        char key[128];
+        struct tv_bytes name = tv_pf_find(field.bytes, 1).bytes;
+        struct tv_protobuf_field number = tv_pf_find(field.bytes, 2);
+        size_t first = reading->metadata.count;
+        if (field.number != 1)
+            continue;
+        snprintf(key, sizeof key, "trace_attribute.%.*s",
+                 (int)(name.length < 100 ? name.length : 100),
+                 name.data ? (const char *)name.data : "");
+        if (number.number == 2)
+            pf_add_metadata_number(reading, key, number.value);
+        else
+            tv_pf_add_metadata(reading, key, tv_pf_find(field.bytes, 3).bytes);
+        for (size_t i = 0; i < first && first < reading->metadata.count; i++)
+            if (reading->metadata.rows[i].key == reading->metadata.rows[first].key)
+                reading->metadata.rows[i] = reading->metadata.rows[--reading->metadata.count];
+    }
+}
+
+enum { CONFIG_BUFFERS = 1, CONFIG_SOURCES = 2, CONFIG_DURATION = 3, CONFIG_ATTRIBUTES = 48 };
+
+/* Add the buffers, the data sources and the length that were asked for, then the whole message. */
+static void pf_take_trace_config(struct tv_pf_reading *reading, struct tv_bytes bytes)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_protobuf_field field;
+    struct tv_out buffers, sources, whole;
+    tv_out_init_memory(&buffers);
+    tv_out_init_memory(&sources);
+    tv_out_init_memory(&whole);
+    while (tv_pf_next(&message, &field)) {
+        uint64_t policy = tv_pf_find(field.bytes, 4).value;
+        if (field.number == CONFIG_BUFFERS) {
+            pf_list_value(&buffers, (struct tv_bytes){NULL, 0});
+            tv_out_format(&buffers, "%" PRIu32 " kB%s", (uint32_t)tv_pf_find(field.bytes, 1).value,
+                          policy == 1   ? " ring"
+                          : policy == 2 ? " discard"
+                                        : "");
+        } else if (field.number == CONFIG_SOURCES) {
+            pf_list_value(&sources, tv_pf_find(tv_pf_find(field.bytes, 1).bytes, 1).bytes);
+        } else if (field.number == CONFIG_DURATION && field.value > 0) {
+            pf_add_metadata_number(reading, "trace_config_duration_ms", field.value);
+        } else if (field.number == CONFIG_ATTRIBUTES) {
+            pf_take_trace_attributes(reading, field.bytes);
+        }
+    }
+    pf_add_metadata_list(reading, "trace_config_buffers", &buffers);
+    pf_add_metadata_list(reading, "trace_config_data_sources", &sources);
+    tv_pf_write_message(&whole, "TraceConfig", bytes);
+    pf_add_metadata_list(reading, "trace_config", &whole);
+    tv_out_release(&buffers);
+    tv_out_release(&sources);
+    tv_out_release(&whole);
+}
+
 /* ---- Losses that the service reports ---- */
 
 static void pf_take_trace_stats(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
@@ -217,17 +302,92 @@ static void pf_take_trace_stats(struct tv_pf_reading *reading, const struct tv_p
     }
 }
 
+/* Add the names in a repeated field as one line. */
+static void pf_add_names_of(struct tv_pf_reading *reading, const char *key, struct tv_bytes bytes,
+                            uint32_t number)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_protobuf_field field;
+    struct tv_out list;
+    tv_out_init_memory(&list);
+    while (tv_pf_next(&message, &field))
+        if (field.number == number && field.wire == TV_PROTOBUF_BYTES)
+            pf_list_value(&list, field.bytes);
+    pf_add_metadata_list(reading, key, &list);
+    tv_out_release(&list);
+}
+
+/* Processors of which losses are counted; more are not believed. */
+#define MAX_LOSS_CPUS 1024u
+
+enum { PHASE_START = 1, PHASE_END = 2 };
+
+/* Compare what the kernel lost on a processor with what it had lost at the start: {1 processor,
+ * 3 overwritten, 4 lost while overwriting, 8 dropped}. */
+static void pf_take_cpu_losses(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                               uint64_t phase, struct tv_bytes bytes)
+{
+    struct tv_pf_loss loss = {
+        .cpu = tv_pf_find(bytes, 1).value,
+        .overwritten = tv_pf_find(bytes, 3).value,
+        .dropped = tv_pf_find(bytes, 4).value + tv_pf_find(bytes, 8).value,
+    };
+    struct tv_pf_loss *start = NULL;
+    for (size_t i = 0; i < reading->losses.count; i++)
+        if (reading->losses.rows[i].cpu == loss.cpu)
+            start = &reading->losses.rows[i];
+    if (phase == PHASE_START && start)
+        *start = loss;
+    else if (phase == PHASE_START && reading->losses.count < MAX_LOSS_CPUS)
+        *tv_table_add(&reading->losses) = loss;
+    if (phase != PHASE_END || !start)
+        return;
+    if (loss.overwritten > start->overwritten)
+        tv_pf_warn(reading, TV_DIAGNOSTIC_OVERWRITTEN, packet->offset);
+    if (loss.dropped > start->dropped)
+        tv_pf_warn(reading, TV_DIAGNOSTIC_EVENTS_LOST, packet->offset);
+}
+
+/* Take what the recorder says of the kernel's buffers, at the start and at the end. */
+static void pf_take_ftrace_stats(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                                 struct tv_bytes bytes)
+{
+    uint64_t phase = tv_pf_find(bytes, 1).value;
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_protobuf_field field;
+    while (tv_pf_next(&message, &field))
+        if (field.number == 2)
+            pf_take_cpu_losses(reading, packet, phase, field.bytes);
+    if (phase == PHASE_END)
+        return; /* the rest is told at the start */
+    tv_pf_add_metadata(reading, "ftrace_atrace_errors", tv_pf_find(bytes, 5).bytes);
+    pf_add_names_of(reading, "ftrace_unknown_events", bytes, 6);
+    pf_add_names_of(reading, "ftrace_failed_events", bytes, 7);
+}
+
 /* ---- Packets ---- */
 
 bool tv_pf_take_facts(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                       const struct tv_protobuf_field *payload)
 {
     switch (payload->number) {
+    case 33:
+        pf_take_trace_config(reading, payload->bytes);
+        return true;
+    case 34:
+        pf_take_ftrace_stats(reading, packet, payload->bytes);
+        return true;
     case 35:
         pf_take_trace_stats(reading, packet, payload->bytes);
         return true;
     case 45:
         pf_take_system_info(reading, payload->bytes);
+        return true;
+    case 48:
+        tv_pf_take_benchmark_metadata(reading, payload->bytes);
+        return true;
+    case 51:
+        tv_pf_take_chrome_metadata(reading, payload->bytes);
         return true;
     case 67:
         pf_take_cpu_info(reading, payload->bytes);
@@ -237,6 +397,9 @@ bool tv_pf_take_facts(struct tv_pf_reading *reading, const struct tv_pf_current 
         return true;
     case 89:
         pf_take_uuid(reading, payload->bytes);
+        return true;
+    case 126:
+        pf_take_trace_attributes(reading, payload->bytes);
         return true;
     case 128:
         pf_take_gpu_info(reading, payload->bytes);

@@ -221,8 +221,10 @@ static bool pf_set_time(struct tv_pf_reading *reading, struct tv_pf_current *pac
         packet->clock = TV_PF_CLOCK_MONOTONIC;
     packet->time = packet->raw = (int64_t)head->time;
     if (packet->clock != 0 &&
-        !tv_pf_sequence_convert(reading, packet->sequence, packet->clock, &packet->time))
-        return false;
+        !tv_pf_sequence_convert(reading, packet->sequence, packet->clock, &packet->time)) {
+        packet->time = reading->latest;
+        return payload == 51; /* metadata need no time */
+    }
     if (packet->time > reading->latest)
         reading->latest = packet->time;
     return packet->time >= 0;
@@ -412,10 +414,10 @@ void tv_pf_reading_release(struct tv_pf_reading *reading)
     tv_free(reading->gpu_links.rows);
     tv_free(reading->buffer_events.rows);
     tv_free(reading->logs.rows);
-    tv_free(reading->disks.rows);
-    tv_map_release(&reading->disk_index);
     tv_free(reading->losses.rows);
     tv_free(reading->unread.rows);
+    tv_free(reading->disks.rows);
+    tv_map_release(&reading->disk_index);
     tv_pf_gpu_counters_release(&reading->gpu_counters);
     tv_free(reading->metadata.rows);
     tv_free(reading->generic.states.rows);
@@ -564,9 +566,9 @@ static enum tv_status pf_assemble_machine(struct tv_source *source, struct tv_bu
     }
     if (status == TV_OK)
         status = pf_read_payloads(reading, err);
+    tv_pf_add_unread(reading);
     tv_pf_end_gpu_counters(reading);
     tv_pf_end_generic_kernel(reading);
-    tv_pf_add_unread(reading);
     tv_pf_end_bundles(reading);
     tv_progress_join(options->progress, true);
     if (status == TV_OK) {
@@ -580,8 +582,8 @@ static enum tv_status pf_assemble_machine(struct tv_source *source, struct tv_bu
             .context = reading,
         };
         tv_ft_build_input(&building);
-        status = tv_pf_build_texts(reading, builder, err);
         pf_place_machine(reading);
+        status = tv_pf_build_texts(reading, builder, err);
     }
     for (uint32_t i = processes;
          reading->machine != 0 && i < tv_builder_trace_info(builder)->process_count; i++)

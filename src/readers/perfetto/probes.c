@@ -526,7 +526,7 @@ static bool pf_take_single_values(struct tv_pf_reading *reading, const struct tv
 }
 
 /* Payloads without a function here have been read by the survey, or say nothing about the trace
- * (configuration, synchronisation marks). */
+ * (synchronisation marks). */
 bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                       const struct tv_protobuf_field *payload)
 {
@@ -536,7 +536,6 @@ bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current 
     case 82:
     case 60:
     case 6:
-    case 33:
     case 36:
     case 107:
         return true;
@@ -568,9 +567,9 @@ bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current 
         return tv_pf_take_vulkan(reading, packet, payload->bytes);
     case 39:
         tv_pf_take_logs(reading, packet, payload->bytes);
+        return true;
     case 63:
         tv_pf_take_gpu_log(reading, packet, payload->bytes);
-        return true;
         return true;
     case 5:
         tv_pf_take_chrome_events(reading, packet, payload->bytes);
@@ -585,9 +584,9 @@ bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current 
     case 109:
     case 113:
         pf_take_trigger(reading, &at, payload->bytes);
+        return true;
     case 90:
         pf_take_range_of_interest(reading, at, payload->bytes, packet->offset);
-        return true;
         return true;
     default:
         return tv_pf_take_facts(reading, packet, payload) ||
