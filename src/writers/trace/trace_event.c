@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/source.h"
+#include "readers/json/json.h"
 #include "writers/text/names.h"
 #include "writers/trace/calls.h"
 #include "writers/trace/trace_event_parts.h"
@@ -59,6 +60,42 @@ void tv_trace_events_thread(const struct tv_trace_events *events, uint32_t threa
         tv_out_format(events->out, ",\"tid\":%llu", (unsigned long long)id);
 }
 
+/* Does the writer itself write a member of that name? */
+static bool trace_event_writes(struct tv_bytes key)
+{
+    static const char *const names[] = {"ph",  "name", "cat",  "pid",   "tid", "ts",
+                                        "dur", "tts",  "tdur", "cname", "id",  "s"};
+    for (size_t i = 0; i < TV_COUNT(names); i++) {
+        size_t length = strlen(names[i]);
+        if (key.length == length + 2 && memcmp(key.data + 1, names[i], length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Append the members of a description.  Those of another format may have the names that the event
+ * has already, for example the thread id of a kernel event: of two, readers take the last. */
+static void trace_event_add_members(const struct tv_trace_events *events,
+                                    const struct tv_input *input, struct tv_bytes description)
+{
+    struct tv_json_cursor cursor = tv_json_items(description);
+    struct tv_json_value value;
+    struct tv_bytes key;
+    if (input->verbatim) {
+        tv_out_char(events->out, ',');
+        tv_out_bytes(events->out, (struct tv_bytes){description.data + 1, description.length - 2});
+        return;
+    }
+    while (tv_json_next(&cursor, &key, &value)) {
+        if (trace_event_writes(key))
+            continue;
+        tv_out_char(events->out, ',');
+        tv_out_bytes(events->out, key);
+        tv_out_char(events->out, ':');
+        tv_out_bytes(events->out, value.raw);
+    }
+}
+
 /* Append the members of the object that describes the event. */
 void tv_trace_events_describe(const struct tv_trace_events *events, uint32_t input, uint64_t offset,
                               uint64_t end_offset)
@@ -71,11 +108,9 @@ void tv_trace_events_describe(const struct tv_trace_events *events, uint32_t inp
     if (in->describe(events->trace, input, offset, end_offset, &description, NULL) == TV_OK &&
         description.length > 2 &&
         tv_event_args_fit(events->selection->limit, description.length, offset,
-                          tv_source_size(in->source))) {
-        tv_out_char(events->out, ',');
-        tv_out_bytes(events->out,
-                     (struct tv_bytes){description.buffer + 1, description.length - 2});
-    }
+                          tv_source_size(in->source)))
+        trace_event_add_members(events, in,
+                                (struct tv_bytes){description.buffer, description.length});
     tv_out_release(&description);
 }
 
