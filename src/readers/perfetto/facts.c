@@ -249,6 +249,9 @@ static void pf_take_trace_attributes(struct tv_pf_reading *reading, struct tv_by
     }
 }
 
+/* A longer configuration is not shown as a whole; `dump` has it. */
+#define MAX_CONFIG_LENGTH 1048576u
+
 enum { CONFIG_BUFFERS = 1, CONFIG_SOURCES = 2, CONFIG_DURATION = 3, CONFIG_ATTRIBUTES = 48 };
 
 /* Add the buffers, the data sources and the length that were asked for, then the whole message. */
@@ -278,7 +281,8 @@ static void pf_take_trace_config(struct tv_pf_reading *reading, struct tv_bytes 
     }
     pf_add_metadata_list(reading, "trace_config_buffers", &buffers);
     pf_add_metadata_list(reading, "trace_config_data_sources", &sources);
-    tv_pf_write_message(&whole, "TraceConfig", bytes);
+    if (bytes.length <= MAX_CONFIG_LENGTH)
+        tv_pf_write_message(&whole, "TraceConfig", bytes);
     pf_add_metadata_list(reading, "trace_config", &whole);
     tv_out_release(&buffers);
     tv_out_release(&sources);
