@@ -385,4 +385,5 @@ const struct tv_reader tv_reader_austin = {
     .name = "austin",
     .sniff = austin_sniff,
     .assemble = austin_assemble,
+    .refuses_empty = true,
 };

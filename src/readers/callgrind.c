@@ -401,4 +401,5 @@ const struct tv_reader tv_reader_callgrind = {
     .name = "callgrind",
     .sniff = callgrind_sniff,
     .assemble = callgrind_assemble,
+    .refuses_empty = true,
 };

@@ -415,4 +415,5 @@ const struct tv_reader tv_reader_collapsed = {
     .name = "collapsed",
     .sniff = collapsed_sniff,
     .assemble = collapsed_assemble,
+    .refuses_empty = true,
 };

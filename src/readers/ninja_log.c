@@ -186,4 +186,5 @@ const struct tv_reader tv_reader_ninja_log = {
     .name = "ninja",
     .sniff = ninja_sniff,
     .assemble = ninja_assemble,
+    .refuses_empty = true,
 };

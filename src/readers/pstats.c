@@ -399,4 +399,5 @@ const struct tv_reader tv_reader_pstats = {
     .name = "pstats",
     .sniff = pstats_sniff,
     .assemble = pstats_assemble,
+    .refuses_empty = true,
 };

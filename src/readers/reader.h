@@ -108,6 +108,9 @@ struct tv_reader {
      * inputs, and the function. */
     const char *format;
     tv_describe *describe;
+
+    /* With `assemble`: fail when the file gives no sample, slice, counter or other event. */
+    bool refuses_empty;
 };
 
 /* Return true when the user has asked to stop reading.  `progress` may be NULL. */

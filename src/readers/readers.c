@@ -192,6 +192,47 @@ tv_describe *tv_readers_describe(struct tv_bytes format)
     return NULL;
 }
 
+/* Return the number of rows and sums with something to show. */
+static uint64_t readers_count_contents(const struct tv_trace *trace)
+{
+    const struct tv_tables *tables = &trace->tables;
+    uint64_t count = trace->slice_count + tables->samples.count + tables->instants.count +
+                     tables->counter_sample_count + tables->flows.count +
+                     tables->function_costs.count;
+    for (size_t i = 0; i < tables->sample_sums.count; i++)
+        count += tables->sample_sums.rows[i].samples;
+    return count;
+}
+
+/* Read with `assemble`, and fail when the input adds nothing to show. The message ends with the
+ * first error that was found in it. */
+static enum tv_status readers_assemble(const struct tv_reader *reader, struct tv_source *source,
+                                       struct tv_builder *builder,
+                                       const struct tv_read_options *options, struct tv_error *err)
+{
+    const struct tv_trace *trace = tv_builder_trace(builder);
+    const struct tv_trace_info *head = tv_builder_trace_info(builder);
+    const struct tv_diagnostic *kinds = head->diagnostics.kinds;
+    uint64_t before[TV_DIAGNOSTIC_COUNT], contents = readers_count_contents(trace);
+    for (size_t i = 0; i < TV_DIAGNOSTIC_COUNT; i++)
+        before[i] = kinds[i].count;
+    uint32_t input = head->input_count;
+    enum tv_status status = reader->assemble(source, builder, options, err);
+    if (status != TV_OK || !reader->refuses_empty || readers_count_contents(trace) > contents)
+        return status;
+    size_t kind = 0;
+    while (kind < TV_DIAGNOSTIC_COUNT &&
+           (kinds[kind].count == before[kind] ||
+            tv_diagnostic_severity((enum tv_diagnostic_kind)kind) != TV_ERROR))
+        kind++;
+    const char *format = input < head->input_count ? head->inputs[input].format : NULL;
+    return tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET,
+                   "expected samples or other events, found none (format: %s)%s%s",
+                   format ? format : reader->name, kind < TV_DIAGNOSTIC_COUNT ? ": " : "",
+                   kind < TV_DIAGNOSTIC_COUNT ? tv_diagnostic_text((enum tv_diagnostic_kind)kind)
+                                              : "");
+}
+
 enum tv_status tv_readers_build(struct tv_source *source, struct tv_builder *builder,
                                 const struct tv_read_options *options, struct tv_error *err)
 {
@@ -201,7 +242,7 @@ enum tv_status tv_readers_build(struct tv_source *source, struct tv_builder *bui
     if (status != TV_OK)
         return status;
     if (reader->assemble)
-        return reader->assemble(source, builder, options, err);
+        return readers_assemble(reader, source, builder, options, err);
     return reader->read(source, tv_builder_trace_info(builder), tv_builder_sink(builder), options,
                         err);
 }

@@ -526,4 +526,5 @@ const struct tv_reader tv_reader_speedscope = {
     .name = "speedscope",
     .sniff = speedscope_sniff,
     .assemble = speedscope_assemble,
+    .refuses_empty = true,
 };

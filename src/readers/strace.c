@@ -415,6 +415,7 @@ const struct tv_reader tv_reader_strace = {
     .name = "strace",
     .sniff = strace_sniff,
     .assemble = strace_assemble,
+    .refuses_empty = true,
     .format = strace_format,
     .describe = strace_describe,
 };

@@ -24,6 +24,9 @@ struct tv_sink *tv_builder_sink(struct tv_builder *builder);
 /* Return the trace info given to tv_builder_new. */
 struct tv_trace_info *tv_builder_trace_info(const struct tv_builder *builder);
 
+/* Return the trace as far as it is built. */
+struct tv_trace *tv_builder_trace(struct tv_builder *builder);
+
 /* Let readers of profiles add up samples instead of keeping each.  Before the first input. */
 void tv_builder_sum_samples(struct tv_builder *builder, enum tv_sample_detail detail);
 

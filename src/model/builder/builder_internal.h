@@ -82,9 +82,6 @@ void tv_chunk_release(struct tv_build_chunk *chunk);
  * ---- For the assembly and the finalizer ----
  */
 
-/* Return the unfinished trace, which the builder owns. */
-struct tv_trace *tv_builder_trace(struct tv_builder *builder);
-
 /* Give each new input the clock offset 0. */
 void tv_trace_reserve_offsets(struct tv_trace *trace);
 

@@ -332,4 +332,5 @@ const struct tv_reader tv_reader_firefox = {
     .name = "firefox",
     .sniff = firefox_sniff,
     .assemble = firefox_assemble,
+    .refuses_empty = true,
 };

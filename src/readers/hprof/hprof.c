@@ -273,4 +273,5 @@ const struct tv_reader tv_reader_hprof = {
     .name = "hprof",
     .sniff = hprof_sniff,
     .assemble = hprof_assemble,
+    .refuses_empty = true,
 };

@@ -326,4 +326,5 @@ const struct tv_reader tv_reader_instruments = {
     .name = "instruments",
     .sniff = instruments_sniff,
     .assemble = instruments_assemble,
+    .refuses_empty = true,
 };

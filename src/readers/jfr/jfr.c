@@ -371,6 +371,7 @@ const struct tv_reader tv_reader_jfr = {
     .name = "jfr",
     .sniff = jfr_sniff,
     .assemble = jfr_assemble,
+    .refuses_empty = true,
     .format = FORMAT,
     .describe = tv_jfr_describe,
 };

@@ -745,6 +745,7 @@ const struct tv_reader tv_reader_otlp = {
     .name = "otlp",
     .sniff = otlp_sniff,
     .assemble = otlp_assemble,
+    .refuses_empty = true,
     .format = OTLP_FORMAT,
     .describe = tv_otlp_describe,
 };

@@ -596,5 +596,6 @@ const struct tv_reader tv_reader_perf_data = {
     .name = "perf-data",
     .sniff = perf_data_sniff,
     .assemble = perf_data_assemble,
+    .refuses_empty = true,
     .format = "perf.data",
 };

@@ -299,5 +299,6 @@ const struct tv_reader tv_reader_perf_script = {
     .name = "perf-script",
     .sniff = perf_script_sniff,
     .assemble = perf_script_assemble,
+    .refuses_empty = true,
     .format = "perf script text",
 };

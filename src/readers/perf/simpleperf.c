@@ -469,5 +469,6 @@ const struct tv_reader tv_reader_simpleperf = {
     .name = "simpleperf",
     .sniff = simpleperf_sniff,
     .assemble = simpleperf_assemble,
+    .refuses_empty = true,
     .format = "simpleperf report",
 };

@@ -154,5 +154,6 @@ const struct tv_reader tv_reader_simpleperf_text = {
     .name = "simpleperf-text",
     .sniff = simpleperf_text_sniff,
     .assemble = simpleperf_text_assemble,
+    .refuses_empty = true,
     .format = "simpleperf report text",
 };

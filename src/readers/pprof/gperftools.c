@@ -233,4 +233,5 @@ const struct tv_reader tv_reader_gperftools = {
     .name = "gperftools",
     .sniff = gperftools_sniff,
     .assemble = gperftools_assemble,
+    .refuses_empty = true,
 };

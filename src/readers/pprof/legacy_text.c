@@ -450,4 +450,5 @@ const struct tv_reader tv_reader_pprof_text = {
     .name = "pprof-text",
     .sniff = legacy_sniff,
     .assemble = legacy_assemble,
+    .refuses_empty = true,
 };

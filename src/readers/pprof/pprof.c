@@ -755,6 +755,7 @@ const struct tv_reader tv_reader_pprof = {
     .name = "pprof",
     .sniff = pprof_sniff,
     .assemble = pprof_assemble,
+    .refuses_empty = true,
     .format = TV_SAMPLE_LABELS_FORMAT,
     .describe = tv_sample_labels_describe,
 };

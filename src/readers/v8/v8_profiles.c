@@ -430,6 +430,7 @@ const struct tv_reader tv_reader_cpuprofile = {
     .name = "cpuprofile",
     .sniff = v8_cpu_sniff,
     .assemble = v8_cpu_assemble,
+    .refuses_empty = true,
 };
 
 /* ---- Heap profiles ---- */
@@ -484,4 +485,5 @@ const struct tv_reader tv_reader_heapprofile = {
     .name = "heapprofile",
     .sniff = v8_heap_sniff,
     .assemble = v8_heap_assemble,
+    .refuses_empty = true,
 };
