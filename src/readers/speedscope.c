@@ -68,6 +68,7 @@ static const struct speedscope_unit speedscope_units[] = {
 struct speedscope_profile {
     const struct speedscope_unit *unit;
     uint32_t thread, type;
+    uint32_t value;     /* string: "valueType" of our own files; else empty */
     int64_t start, end; /* nanoseconds, or the unit of a profile without times; 0: not stated */
 };
 
@@ -80,6 +81,8 @@ enum speedscope_member {
     SPEEDSCOPE_SAMPLES,
     SPEEDSCOPE_WEIGHTS,
     SPEEDSCOPE_EVENTS,
+    SPEEDSCOPE_VALUE_TYPE, /* of our own files: the name and unit that the format does not have */
+    SPEEDSCOPE_VALUE_UNIT,
     SPEEDSCOPE_MEMBERS,
 };
 
@@ -196,6 +199,18 @@ static uint64_t speedscope_take_id(struct tv_bytes *name, struct tv_bytes word, 
     return id;
 }
 
+/* Return the name of a profile without " (TYPE)", which our own files add to it. */
+static struct tv_bytes speedscope_cut_type(struct tv_bytes name, struct tv_bytes type)
+{
+    size_t added = type.length + 3;
+    if (type.length == 0 || name.length <= added || name.data[name.length - 1] != ')')
+        return name;
+    struct tv_bytes front = {name.data, name.length - added};
+    struct tv_bytes inside = {front.data + front.length + 2, type.length};
+    bool own = front.data[front.length] == ' ' && front.data[front.length + 1] == '(';
+    return own && tv_bytes_equal(inside, type) ? front : name;
+}
+
 /* Return the thread of a profile.  py-spy writes `Process 12 Thread 13 "x"` or `Thread 0x7f01 "x"`;
  * profiles with equal names are value types of one thread. */
 static uint32_t speedscope_thread(struct speedscope *file, struct tv_bytes name)
@@ -262,13 +277,27 @@ static uint64_t speedscope_take_samples(struct speedscope *file,
     return count;
 }
 
+/* Return the value type of a profile: of a file of ours as it says, else as the unit says. */
+static uint32_t speedscope_value_type(struct speedscope *file, const struct speedscope_unit *unit,
+                                      uint32_t value, const struct tv_json_member *members)
+{
+    bool counted =
+        tv_bytes_equal(speedscope_text(file, &members[SPEEDSCOPE_VALUE_UNIT]), TV_BYTES("count"));
+    struct tv_bytes name = tv_trace_info_text(file->profile.info, value);
+    if (name.length == 0)
+        return tv_profile_value_type(&file->profile, unit->type, unit->unit);
+    return tv_profile_value_type(&file->profile, name,
+                                 counted && unit == &speedscope_units[0] ? TV_BYTES("count")
+                                                                         : unit->unit);
+}
+
 static void speedscope_read_sampled(struct speedscope *file, struct speedscope_profile *from,
                                     const struct tv_json_member *members)
 {
     struct tv_json_stream samples, weights = {NULL, NULL, NULL, true};
     struct tv_profile_input *profile = &file->profile;
     uint64_t count = 0;
-    from->type = tv_profile_value_type(profile, from->unit->type, from->unit->unit);
+    from->type = speedscope_value_type(file, from->unit, from->value, members);
     (void)speedscope_at(file, &members[SPEEDSCOPE_WEIGHTS], &weights);
     if (speedscope_at(file, &members[SPEEDSCOPE_SAMPLES], &samples))
         count = speedscope_take_samples(file, from, &samples, &weights);
@@ -428,7 +457,8 @@ static int64_t speedscope_number(struct speedscope *file, const struct tv_json_m
 static bool speedscope_find_members(struct tv_json_stream *stream, struct tv_json_member *members)
 {
     static const char *const keys[SPEEDSCOPE_MEMBERS] = {
-        "type", "name", "unit", "startValue", "endValue", "samples", "weights", "events"};
+        "type",    "name",    "unit",   "startValue", "endValue",
+        "samples", "weights", "events", "valueType",  "valueUnit"};
     for (size_t i = 0; i < SPEEDSCOPE_MEMBERS; i++)
         members[i].key = keys[i];
     return tv_json_find_members(stream, members, SPEEDSCOPE_MEMBERS);
@@ -445,7 +475,11 @@ static void speedscope_read_profile(struct speedscope *file, struct tv_json_stre
     struct speedscope_profile from = {
         .unit = speedscope_find_unit(speedscope_text(file, &members[SPEEDSCOPE_UNIT]))};
     file->profiles++;
-    from.thread = speedscope_thread(file, speedscope_text(file, &members[SPEEDSCOPE_NAME]));
+    from.value =
+        tv_profile_string(&file->profile, speedscope_text(file, &members[SPEEDSCOPE_VALUE_TYPE]));
+    from.thread = speedscope_thread(
+        file, speedscope_cut_type(speedscope_text(file, &members[SPEEDSCOPE_NAME]),
+                                  tv_trace_info_text(file->profile.info, from.value)));
     from.start = speedscope_number(file, &members[SPEEDSCOPE_START], from.unit->digits);
     from.end = speedscope_number(file, &members[SPEEDSCOPE_END], from.unit->digits);
     struct tv_bytes type = speedscope_text(file, &members[SPEEDSCOPE_TYPE]);

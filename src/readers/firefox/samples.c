@@ -75,15 +75,9 @@ void tv_firefox_read_samples(struct tv_firefox *file, const struct tv_firefox_th
     tv_firefox_release_table(columns, SAMPLE_COLUMNS);
 }
 
-/* Return the meaning of the weights in a table of samples. */
-struct tv_firefox_weights tv_firefox_weights_of(struct tv_firefox *file, uint64_t offset)
+/* Return the meaning of the weights of a weightType. */
+static struct tv_firefox_weights firefox_find_weights(struct tv_bytes type)
 {
-    struct tv_json_member member = {"weightType", 0};
-    struct tv_json_stream stream;
-    struct tv_bytes type = {NULL, 0};
-    if (tv_firefox_at(file, offset, &stream) && tv_json_find_members(&stream, &member, 1) &&
-        tv_firefox_at(file, member.offset, &stream))
-        type = tv_firefox_take_text(file, &stream);
     if (tv_bytes_equal(type, TV_BYTES("tracing-ms")))
         return (struct tv_firefox_weights){TV_BYTES("tracing-ms"), TV_BYTES("nanoseconds"),
                                            TV_FIREFOX_MS, "samples"};
@@ -92,4 +86,22 @@ struct tv_firefox_weights tv_firefox_weights_of(struct tv_firefox *file, uint64_
                                            "samples"};
     return (struct tv_firefox_weights){TV_BYTES("samples"), TV_BYTES("count"), TV_FIREFOX_INTEGER,
                                        "samples"};
+}
+
+/* A file of ours also has the name of the value type. */
+struct tv_firefox_weights tv_firefox_weights_of(struct tv_firefox *file, uint64_t offset)
+{
+    struct tv_json_member members[] = {{"weightType", 0}, {"valueType", 0}};
+    struct tv_json_stream stream;
+    struct tv_bytes type = {NULL, 0};
+    if (!tv_firefox_at(file, offset, &stream) ||
+        !tv_json_find_members(&stream, members, TV_COUNT(members)))
+        return firefox_find_weights(type);
+    if (tv_firefox_at(file, members[0].offset, &stream))
+        type = tv_firefox_take_text(file, &stream);
+    struct tv_firefox_weights weights = firefox_find_weights(type);
+    uint32_t own = tv_firefox_string_at(file, members[1].offset);
+    if (own != TV_EMPTY_STRING)
+        weights.type = tv_trace_info_text(file->profile.info, own);
+    return weights;
 }

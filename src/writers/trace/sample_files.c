@@ -167,6 +167,16 @@ static void sample_file_write_name(const struct sample_file *file, uint32_t thre
     tv_out_release(&name);
 }
 
+/* Write the value type of a group, which the formats have no member for: viewers skip what they do
+ * not know, and our readers take name and unit from it. */
+static void sample_file_write_type(const struct sample_file *file, const struct sample_group *group)
+{
+    tv_out_text(file->out, "\"valueType\":");
+    tv_out_json(file->out, sample_file_text(file, sample_group_type(file, group)->name));
+    tv_out_text(file->out, ",\"valueUnit\":");
+    tv_out_json(file->out, sample_file_text(file, sample_group_type(file, group)->unit));
+}
+
 /* ---- Frames ---- */
 
 /* Number the frames of the selected samples and of all calls, in the order of the model. */
@@ -252,7 +262,9 @@ static void speedscope_write_group(const struct sample_file *file, const struct 
     tv_out_text(file->out, sample_group_has_unit(file, group, "nanoseconds") ? "nanoseconds"
                            : sample_group_has_unit(file, group, "bytes")     ? "bytes"
                                                                              : "none");
-    tv_out_text(file->out, "\",\"startValue\":0,\n\"samples\":[");
+    tv_out_text(file->out, "\",");
+    sample_file_write_type(file, group);
+    tv_out_text(file->out, ",\"startValue\":0,\n\"samples\":[");
     for (size_t i = 0; i < group->count; i++) {
         tv_out_text(file->out, i > 0 ? "," : "");
         speedscope_write_stack(file, sample_file_row(file, group->first + i)->path, way);
@@ -591,7 +603,9 @@ static void firefox_write_samples(const struct sample_file *file, const struct s
     tv_out_text(out, time                                          ? "tracing-ms"
                      : sample_group_has_unit(file, group, "bytes") ? "bytes"
                                                                    : "samples");
-    tv_out_text(out, "\",\"stack\":[");
+    tv_out_text(out, "\",");
+    sample_file_write_type(file, group);
+    tv_out_text(out, ",\"stack\":[");
     for (size_t i = 0; i < group->count; i++) {
         uint32_t path = sample_file_row(file, group->first + i)->path;
         tv_out_text(out, i > 0 ? "," : "");
