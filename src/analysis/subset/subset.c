@@ -29,6 +29,7 @@ void tv_subset_release(struct tv_subset *subset)
     tv_free(subset->tracks);
     tv_free(subset->threads);
     tv_free(subset->frames);
+    tv_free(subset->types);
 }
 
 uint32_t tv_thread_process(const struct tv_trace_info *head, uint32_t thread)
@@ -191,7 +192,7 @@ bool tv_crop_is_everything(const struct tv_trace *trace, const struct tv_crop *c
 {
     const struct tv_subset *subset = crop->keep;
     return crop_covers_all_times(trace, crop) && !subset->processes && !subset->tracks &&
-           !subset->frames && !subset->category;
+           !subset->frames && !subset->types && !subset->category;
 }
 
 /* Clamp to one tick around the trace: ranges that select the same events become equal, and sums
@@ -313,7 +314,8 @@ static bool crop_has_sample(const struct crop_job *c, const struct tv_sample *sa
 {
     const struct tv_trace_info *head = c->trace->head;
     bool known = sample->thread < head->thread_count;
-    if (c->keep->category || !crop_has_time(c, sample->input, sample->time))
+    if (c->keep->category || !tv_subset_has_type(c->keep, sample->type) ||
+        !crop_has_time(c, sample->input, sample->time))
         return false;
     if (!tv_subset_has_process(c->keep, tv_thread_process(head, sample->thread)))
         return false;

@@ -21,6 +21,7 @@ struct tv_subset {
     bool *threads; /* [head->thread_count], including threads without a track; set whenever `tracks`
                       is */
     bool *frames;  /* [head->frame_count]: frames of calls, instants and flows */
+    bool *types;   /* [tables->value_types.count]: value types of samples */
     /* Tells if a category list is in the subset; used for rows that have a category but no
      * frame. */
     bool (*category)(struct tv_bytes list, const void *context);
@@ -34,6 +35,11 @@ static inline bool tv_subset_has_frame(const struct tv_subset *subset, uint32_t 
 {
     assert(subset != NULL);
     return !subset->frames || subset->frames[frame];
+}
+
+static inline bool tv_subset_has_type(const struct tv_subset *subset, uint32_t type)
+{
+    return !subset->types || subset->types[type];
 }
 
 /* TV_NONE, an unknown process, is a member only if all processes are. */

@@ -11,7 +11,9 @@
  */
 #include <string.h>
 
+#include "analysis/calltree/sample_values.h"
 #include "base/bytes.h"
+#include "base/memory.h"
 #include "cli/command.h"
 #include "cli/input/load.h"
 #include "cli/input/selection.h"
@@ -28,6 +30,8 @@ static const struct tv_option convert_options[] = {
         "ending of the output's name, else v3, or v2 if the trace has one clock)"),
     TV_OPTION("clock", "wall|cpu", TV_OPTION_CHOICE, clock,
               "clock to keep in v1, v2 and f2 (default: wall)"),
+    TV_OPTION("value", "NAME", TV_OPTION_TEXT, stacks.value,
+              "in a profile: only samples of this value type, without slices"),
     TV_OPTION_FILTERS,
     TV_OPTION_OUTPUT,
     TV_OPTION_OFFSET,
@@ -84,6 +88,30 @@ static enum tv_status cmd_convert_write(const struct tv_settings *settings,
     return status;
 }
 
+/* Let the subset have only the samples of the value type that --value names. */
+static enum tv_status cmd_convert_choose_value(const struct tv_settings *settings,
+                                               const struct tv_trace_format *format,
+                                               const struct tv_trace *trace,
+                                               struct tv_subset *subset, struct tv_error *err)
+{
+    struct tv_sample_question question = {.measure = TV_SAMPLES_WEIGHT, .value = TV_NONE};
+    if (!settings->stacks.value)
+        return TV_OK;
+    if (!format->profile)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--value: only --to pprof, speedscope, firefox and cpuprofile write the "
+                       "samples of one value type");
+    enum tv_status status =
+        tv_sample_question_choose(trace, settings->stacks.value, &question, err);
+    if (status != TV_OK)
+        return status;
+    size_t count = trace->tables.value_types.count;
+    subset->types = tv_alloc(count, sizeof *subset->types);
+    for (size_t i = 0; i < count; i++)
+        subset->types[i] = trace->tables.value_types.rows[i].name == question.value;
+    return TV_OK;
+}
+
 /* --clock matters to method traces alone. */
 static enum tv_status cmd_convert_trace(const struct tv_settings *settings,
                                         const struct tv_trace *trace, struct tv_error *err)
@@ -97,6 +125,8 @@ static enum tv_status cmd_convert_trace(const struct tv_settings *settings,
     if (status != TV_OK)
         return status;
     status = tv_subset_choose(settings, trace, &subset, err);
+    if (status == TV_OK)
+        status = cmd_convert_choose_value(settings, format, trace, &subset, err);
     if (status == TV_OK)
         status = cmd_convert_write(settings, format, &conversion, err);
     tv_subset_release(&subset);

@@ -271,8 +271,21 @@ static size_t pprof_find_value(const struct tv_sample_values *values, uint32_t n
     size_t number = 0;
     while (number < values->count && values->list[number].name != name)
         number++;
-    assert(number < values->count);
     return number;
+}
+
+/* Keep only the values of these value types. */
+static void pprof_choose_values(const struct tv_trace *trace, const bool *types,
+                                struct tv_sample_values *values)
+{
+    struct tv_sample_values chosen = {values->list, 0};
+    for (size_t i = 0; i < trace->tables.value_types.count; i++) {
+        uint32_t name = trace->tables.value_types.rows[i].name;
+        size_t number = pprof_find_value(values, name);
+        if (types[i] && pprof_find_value(&chosen, name) == chosen.count)
+            values->list[chosen.count++] = values->list[number];
+    }
+    *values = chosen;
 }
 
 /* Write the value types in the order of their positions. */
@@ -420,13 +433,15 @@ static void pprof_writer_release(struct pprof_writer *writer)
     tv_free(writer->modules);
 }
 
-void tv_pprof_write(struct tv_out *out, const struct tv_trace *trace,
+void tv_pprof_write(struct tv_out *out, const struct tv_trace *trace, const bool *types,
                     struct tv_pprof_losses *losses)
 {
     struct pprof_writer writer = {.out = out, .trace = trace};
     struct tv_sample_values values = tv_sample_values_of(trace);
     *losses = (struct tv_pprof_losses){.tables = trace->tables.instants.count +
                                                  trace->tables.counters.count};
+    if (types)
+        pprof_choose_values(trace, types, &values);
     tv_out_init_memory(&writer.message);
     tv_out_init_memory(&writer.inner);
     tv_out_init_memory(&writer.text);
@@ -437,7 +452,7 @@ void tv_pprof_write(struct tv_out *out, const struct tv_trace *trace,
     tv_map_init(&writer.mappings);
     if (values.count > 0) {
         writer.type_count = (uint32_t)values.count;
-        losses->slices = trace->slice_count;
+        losses->slices = types ? 0 : trace->slice_count;
         pprof_write_value_types(&writer, &values);
         pprof_collect_samples(&writer, &values, losses);
     } else {

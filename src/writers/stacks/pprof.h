@@ -19,8 +19,9 @@ struct tv_pprof_losses {
     uint64_t tables; /* instants and counters */
 };
 
-/* Write the whole trace; *losses says what the file lacks. */
-void tv_pprof_write(struct tv_out *out, const struct tv_trace *trace,
+/* Write the whole trace; *losses says what the file lacks.  `types` [value_types.count]: write only
+ * these value types, which all samples of the trace have; NULL: all. */
+void tv_pprof_write(struct tv_out *out, const struct tv_trace *trace, const bool *types,
                     struct tv_pprof_losses *losses);
 
 /* Put the losses into words, a line for each kind. */

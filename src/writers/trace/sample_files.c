@@ -84,7 +84,8 @@ static void sample_file_group(struct sample_file *file)
     size_t count = 0;
     for (size_t i = 0; i < tables->samples.count; i++) {
         const struct tv_sample *sample = &tables->samples.rows[i];
-        if (sample_file_has_thread(file, sample->thread))
+        if (sample_file_has_thread(file, sample->thread) &&
+            tv_subset_has_type(file->keep, sample->type))
             keys[count++] = (struct sample_key){sample->thread, sample->type, (uint32_t)i};
     }
     qsort(keys, count, sizeof *keys, sample_keys_compare);
@@ -287,7 +288,7 @@ static void speedscope_write_group(const struct sample_file *file, const struct 
  * profile of speedscope belongs to a thread. */
 static bool speedscope_has_track(const struct sample_file *file, const struct tv_track *track)
 {
-    return track->thread != TV_NONE && track->kind != TV_TRACK_STATES &&
+    return !file->keep->types && track->thread != TV_NONE && track->kind != TV_TRACK_STATES &&
            track->kind != TV_TRACK_CPU && sample_file_has_thread(file, track->thread);
 }
 
@@ -695,7 +696,8 @@ static void sample_file_count_losses(struct sample_file *file, enum tv_sample_fo
     for (size_t i = 0; i < file->order_count; i++)
         file->losses->lines +=
             sample_file_row(file, i)->line_path != sample_file_row(file, i)->path;
-    file->losses->slices = sample_file_count_lost_slices(file, format);
+    if (!file->keep->types)
+        file->losses->slices = sample_file_count_lost_slices(file, format);
     file->losses->instants = trace->tables.instants.count;
     file->losses->counters = trace->tables.counters.count;
 }

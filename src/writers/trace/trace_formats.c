@@ -83,7 +83,8 @@ static enum tv_status format_write_pprof(const struct tv_trace_format *format,
     struct tv_pprof_losses losses;
     (void)format, (void)err;
     tv_excerpt_make(&excerpt, conversion->trace, &crop);
-    tv_pprof_write(out, excerpt.made ? excerpt.made : conversion->trace, &losses);
+    tv_pprof_write(out, excerpt.made ? excerpt.made : conversion->trace, conversion->keep->types,
+                   &losses);
     tv_excerpt_release(&excerpt);
     tv_pprof_losses_write(lines, &losses);
     return TV_OK;
@@ -108,17 +109,29 @@ static enum tv_status format_write_perfetto(const struct tv_trace_format *format
 
 /* In the order of TV_TRACE_FORMAT_NAMES. */
 static const struct tv_trace_format formats[] = {
-    {"v1", {NULL}, true, true, TV_TRACE_V1, format_write_method_trace},
-    {"v2", {NULL}, true, true, TV_TRACE_V2, format_write_method_trace},
-    {"v3", {NULL}, true, true, TV_TRACE_V3, format_write_method_trace},
-    {"f2", {NULL}, true, true, TV_TRACE_STREAM_1, format_write_method_trace},
-    {"f3", {NULL}, true, true, TV_TRACE_STREAM_2, format_write_method_trace},
-    {"json", {".json"}, false, false, 0, format_write_json},
-    {"pprof", {".pprof"}, true, false, 0, format_write_pprof},
-    {"perfetto", {".perfetto-trace", ".pftrace"}, true, false, 0, format_write_perfetto},
-    {"speedscope", {".speedscope.json"}, false, false, TV_SAMPLES_SPEEDSCOPE, format_write_samples},
-    {"firefox", {NULL}, false, false, TV_SAMPLES_FIREFOX, format_write_samples},
-    {"cpuprofile", {".cpuprofile"}, false, false, TV_SAMPLES_CPUPROFILE, format_write_samples},
+    {"v1", {NULL}, true, true, false, TV_TRACE_V1, format_write_method_trace},
+    {"v2", {NULL}, true, true, false, TV_TRACE_V2, format_write_method_trace},
+    {"v3", {NULL}, true, true, false, TV_TRACE_V3, format_write_method_trace},
+    {"f2", {NULL}, true, true, false, TV_TRACE_STREAM_1, format_write_method_trace},
+    {"f3", {NULL}, true, true, false, TV_TRACE_STREAM_2, format_write_method_trace},
+    {"json", {".json"}, false, false, false, 0, format_write_json},
+    {"pprof", {".pprof"}, true, false, true, 0, format_write_pprof},
+    {"perfetto", {".perfetto-trace", ".pftrace"}, true, false, false, 0, format_write_perfetto},
+    {"speedscope",
+     {".speedscope.json"},
+     false,
+     false,
+     true,
+     TV_SAMPLES_SPEEDSCOPE,
+     format_write_samples},
+    {"firefox", {NULL}, false, false, true, TV_SAMPLES_FIREFOX, format_write_samples},
+    {"cpuprofile",
+     {".cpuprofile"},
+     false,
+     false,
+     true,
+     TV_SAMPLES_CPUPROFILE,
+     format_write_samples},
 };
 
 const struct tv_trace_format *tv_trace_format_at(size_t place)

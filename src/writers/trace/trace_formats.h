@@ -27,6 +27,7 @@ struct tv_trace_format {
     const char *endings[2]; /* of file names in this format; NULL: none */
     bool binary;
     bool method_trace; /* of Android: the version says how many clocks it has */
+    bool profile;      /* it has the samples of some value types, where the trace has samples */
     unsigned variant;  /* of a writer of several formats: enum tv_trace_target or
                         * tv_sample_format */
     /* Write the file, and to `losses` a line for everything that the format cannot hold.
