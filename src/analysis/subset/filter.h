@@ -114,7 +114,7 @@ bool tv_filter_same_slice(const struct tv_trace *trace, uint32_t row, uint32_t i
 
 /* ---- Terms about arguments, which only the input files hold ---- */
 
-/* Unmark the slices and instants (whose array must exist) that do not match a term about
+/* Unmark the slices, instants and samples (whose arrays must exist) that do not match a term about
  * arguments.  An event that cannot be read again has no arguments. */
 void tv_filter_apply_arguments(const struct tv_trace *trace, const struct tv_filter_term *term,
                                struct tv_subset_filter *subset_filter);

@@ -8,6 +8,7 @@
 #include "analysis/subset/filter.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/search/event_lookup.h"
@@ -147,7 +148,7 @@ static bool filter_event_matches(const struct tv_trace *trace, const struct tv_f
 /* Events that contain the scanned text. */
 struct filter_candidates {
     struct tv_slice_set slices;
-    bool *instants;
+    bool *instants, *samples;
     bool *scanned; /* [inputs] false: the file was not scanned, so every event is a candidate */
 };
 
@@ -187,6 +188,8 @@ static void filter_mark_candidates(const struct tv_trace *trace, uint32_t input,
                              trace->rows[at->a].first + at->b, true);
         else if (at->kind == TV_EVENT_INSTANT)
             candidates->instants[at->a] = true;
+        else if (at->kind == TV_EVENT_SAMPLE)
+            candidates->samples[at->a] = true;
     }
     tv_free(found);
 }
@@ -233,6 +236,7 @@ static void filter_find_candidates(const struct tv_trace *trace, const struct tv
     struct tv_text_search search;
     tv_slice_set_init(&candidates->slices, trace);
     candidates->instants = tv_alloc(trace->tables.instants.count, sizeof *candidates->instants);
+    candidates->samples = tv_alloc(trace->tables.samples.count, sizeof *candidates->samples);
     candidates->scanned = tv_alloc(trace->head->input_count, sizeof *candidates->scanned);
     if (!filter_make_scan_text(term, &search))
         return;
@@ -247,6 +251,7 @@ static void filter_release_candidates(struct filter_candidates *candidates)
 {
     tv_slice_set_release(&candidates->slices);
     tv_free(candidates->instants);
+    tv_free(candidates->samples);
     tv_free(candidates->scanned);
 }
 
@@ -278,10 +283,51 @@ static void filter_unmark_slices_by_argument(const struct tv_trace *trace,
     }
 }
 
+/* Match what the model keeps of a sample: "cpu", its processor, and "event", its value type. */
+static bool filter_sample_facts_match(const struct tv_trace *trace,
+                                      const struct tv_filter_term *term,
+                                      const struct tv_sample *sample)
+{
+    char cpu[16];
+    snprintf(cpu, sizeof cpu, "%u", (unsigned)sample->cpu);
+    bool any = term->key.length == 0;
+    struct tv_bytes event =
+        tv_trace_info_text(trace->head, tv_sample_title(&trace->tables, sample));
+    return ((any || tv_bytes_equal(term->key, TV_BYTES("cpu"))) && sample->cpu != TV_NONE &&
+            filter_argument_value_matches(term, tv_bytes_of(cpu))) ||
+           ((any || tv_bytes_equal(term->key, TV_BYTES("event"))) &&
+            filter_argument_value_matches(term, event));
+}
+
+/* Unmark the samples whose arguments do not match. The values of one sample of the file come one
+ * after another, and its arguments are read once. */
+static void filter_unmark_samples_by_argument(const struct tv_trace *trace,
+                                              const struct tv_filter_term *term,
+                                              const struct filter_candidates *candidates,
+                                              bool *samples)
+{
+    const struct tv_sample *last = NULL;
+    bool described = false;
+    for (size_t i = 0; i < trace->tables.samples.count; i++) {
+        const struct tv_sample *sample = &trace->tables.samples.rows[i];
+        if (!samples[i])
+            continue;
+        if (!last || last->input != sample->input || last->offset != sample->offset) {
+            bool may = !candidates->scanned[sample->input] || candidates->samples[i];
+            described = may && filter_event_matches(trace, term, sample->input, sample->offset,
+                                                    TV_NO_OFFSET);
+        }
+        last = sample;
+        if ((described || filter_sample_facts_match(trace, term, sample)) == term->negated)
+            samples[i] = false;
+    }
+}
+
 void tv_filter_apply_arguments(const struct tv_trace *trace, const struct tv_filter_term *term,
                                struct tv_subset_filter *subset_filter)
 {
     assert(subset_filter->instants || trace->tables.instants.count == 0);
+    assert(subset_filter->samples || trace->tables.samples.count == 0);
     struct filter_candidates candidates;
     filter_find_candidates(trace, term, &candidates);
     filter_unmark_slices_by_argument(trace, term, &candidates, &subset_filter->slices);
@@ -293,5 +339,6 @@ void tv_filter_apply_arguments(const struct tv_trace *trace, const struct tv_fil
                                          TV_NO_OFFSET)) == term->negated)
             subset_filter->instants[i] = false;
     }
+    filter_unmark_samples_by_argument(trace, term, &candidates, subset_filter->samples);
     filter_release_candidates(&candidates);
 }
