@@ -41,11 +41,13 @@ void tv_firefox_read_samples(struct tv_firefox *file, const struct tv_firefox_th
     tv_firefox_read_table(file, offset, columns, model, SAMPLE_COLUMNS);
     tv_firefox_need_column(file, offset, &columns[SAMPLE_STACK], &columns[SAMPLE_STACK]);
     tv_firefox_need_column(file, offset, &columns[SAMPLE_TIME], &columns[SAMPLE_DELTA]);
-    uint32_t type = tv_profile_value_type(profile, weights->type, weights->unit), cpu = TV_NONE;
+    uint32_t type = TV_NONE, cpu = TV_NONE;
     size_t count = columns[SAMPLE_TIME].count;
     int64_t now = file->start - file->base;
     if (columns[SAMPLE_STACK].count > count)
         count = columns[SAMPLE_STACK].count;
+    if (count > 0) /* threads that have only markers have no value type */
+        type = tv_profile_value_type(profile, weights->type, weights->unit);
     for (size_t i = 0; i < count; i++) {
         struct tv_sample sample = {
             .offset = offset, .thread = thread->number, .cpu = TV_NONE, .type = type};

@@ -285,8 +285,8 @@ static void speedscope_write_group(const struct sample_file *file, const struct 
 }
 
 /* Return true for a track of calls. Thread states and what a processor ran are no functions, and a
- * profile of speedscope belongs to a thread. */
-static bool speedscope_has_track(const struct sample_file *file, const struct tv_track *track)
+ * profile of speedscope or Firefox belongs to a thread. */
+static bool sample_file_has_track(const struct sample_file *file, const struct tv_track *track)
 {
     return !file->keep->types && track->thread != TV_NONE && track->kind != TV_TRACK_STATES &&
            track->kind != TV_TRACK_CPU && sample_file_has_thread(file, track->thread);
@@ -339,7 +339,7 @@ static void speedscope_write(struct sample_file *file)
         first = false;
     }
     for (uint32_t track = 0; track < file->trace->track_count; track++)
-        if (speedscope_has_track(file, &file->trace->tracks[track]))
+        if (sample_file_has_track(file, &file->trace->tracks[track]))
             speedscope_write_track(file, track, &first);
     tv_out_text(file->out, "]}\n");
 }
@@ -535,7 +535,8 @@ static void firefox_write_paths(const struct sample_file *file, const char *name
     tv_out_text(file->out, "],");
 }
 
-/* Write the strings: of each path its function and its file. */
+/* Write the strings: of each path its function and its file, then the names of all frames for
+ * markers. */
 static void firefox_write_strings(const struct sample_file *file)
 {
     const struct tv_trace *trace = file->trace;
@@ -550,6 +551,11 @@ static void firefox_write_strings(const struct sample_file *file)
         tv_json_put_function(file->out, file->trace->head, frame);
         tv_out_char(file->out, ',');
         tv_out_json(file->out, sample_file_text(file, frame->file));
+    }
+    for (uint32_t i = 0; trace->slice_count > 0 && i < trace->head->frame_count; i++) {
+        tv_out_text(file->out, first ? "" : ",");
+        first = false;
+        tv_json_put_function(file->out, trace->head, &trace->head->frames[i]);
     }
     tv_out_text(file->out, "],\n");
 }
@@ -633,23 +639,94 @@ static void firefox_write_samples(const struct sample_file *file, const struct s
     tv_out_format(out, "],\"length\":%zu},", group->count);
 }
 
-/* Write a group as a thread. The main thread is the first one, which the viewer opens with. */
-static void firefox_write_thread(const struct sample_file *file, const struct sample_group *group,
-                                 size_t number)
+enum firefox_marker_value {
+    FIREFOX_MARKER_DATA,
+    FIREFOX_MARKER_NAME,
+    FIREFOX_MARKER_START,
+    FIREFOX_MARKER_END,
+    FIREFOX_MARKER_PHASE, /* 1: an interval */
+    FIREFOX_MARKER_CATEGORY,
+};
+
+static void firefox_write_marker(const struct sample_file *file, const struct tv_slice *slice,
+                                 uint32_t names, enum firefox_marker_value value)
+{
+    tv_ns time = value == FIREFOX_MARKER_START ? slice->start : slice->start + slice->length;
+    if (value == FIREFOX_MARKER_DATA)
+        tv_out_text(file->out, "{\"type\":\"Slice\"}");
+    else if (value == FIREFOX_MARKER_NAME)
+        tv_out_u64(file->out, (uint64_t)names + file->trace->paths.nodes[slice->path].frame);
+    else if (value == FIREFOX_MARKER_START || value == FIREFOX_MARKER_END)
+        tv_out_time(file->out, time, 1000000, 6);
+    else
+        tv_out_char(file->out, value == FIREFOX_MARKER_PHASE ? '1' : '0');
+}
+
+/* Write the values of a row of slices; *length counts those of the column. */
+static void firefox_write_marker_row(const struct sample_file *file, uint32_t row, uint32_t names,
+                                     enum firefox_marker_value value, uint64_t *length)
+{
+    struct tv_slice slices[256];
+    uint32_t all = file->trace->rows[row].count;
+    for (uint32_t i = 0; i < all; i++) {
+        uint32_t at = i % (uint32_t)TV_COUNT(slices);
+        if (at == 0) {
+            uint32_t left = all - i, most = (uint32_t)TV_COUNT(slices);
+            tv_slices_read(file->trace, row, i, left < most ? left : most, slices);
+        }
+        if (!tv_subset_has_frame(file->keep, file->trace->paths.nodes[slices[at].path].frame))
+            continue;
+        tv_out_text(file->out, (*length)++ > 0 ? "," : "");
+        firefox_write_marker(file, &slices[at], names, value);
+    }
+}
+
+/* Write a column of the markers of a track, or with NULL an empty one. Return its length. */
+static uint64_t firefox_write_marker_column(const struct sample_file *file,
+                                            const struct tv_track *track, uint32_t names,
+                                            enum firefox_marker_value value)
+{
+    static const char *const columns[] = {"data",    "name",  "startTime",
+                                          "endTime", "phase", "category"};
+    uint64_t length = 0;
+    tv_out_format(file->out, "\"%s\":[", columns[value]);
+    for (uint32_t row = 0; track && row < track->row_count; row++)
+        firefox_write_marker_row(file, track->first_row + row, names, value, &length);
+    tv_out_text(file->out, "],");
+    return length;
+}
+
+/* Write the slices of a track as markers. */
+static void firefox_write_markers(const struct sample_file *file, const struct tv_track *track,
+                                  uint32_t names)
+{
+    uint64_t length = 0;
+    tv_out_text(file->out, "\"markers\":{");
+    for (int value = FIREFOX_MARKER_DATA; value <= FIREFOX_MARKER_CATEGORY; value++)
+        length = firefox_write_marker_column(file, track, names, (enum firefox_marker_value)value);
+    tv_out_format(file->out, "\"length\":%llu}}", (unsigned long long)length);
+}
+
+/* Begin a thread for a group or, without one, for a track of slices. The main thread is the first
+ * one, which the viewer opens with. */
+static void firefox_begin_thread(const struct sample_file *file, uint32_t thread,
+                                 const struct sample_group *group, size_t number)
 {
     const struct tv_trace_info *head = file->trace->head;
-    uint32_t owner = tv_thread_process(head, group->thread);
+    uint32_t owner = tv_thread_process(head, thread);
     uint64_t pid = owner != TV_NONE ? head->processes[owner].id : 0;
     tv_out_text(file->out, number > 0 ? ",\n{\"name\":" : "\n{\"name\":");
-    sample_file_write_name(file, group->thread, group);
+    sample_file_write_name(file, thread, group);
     tv_out_format(file->out,
                   ",\"processName\":\"\",\"processType\":\"default\",\"processStartupTime\":0,"
                   "\"processShutdownTime\":null,\"registerTime\":0,\"unregisterTime\":null,"
                   "\"pausedRanges\":[],\"isMainThread\":%s,\"pid\":\"%llu\",\"tid\":%zu,",
                   number == 0 ? "true" : "false", (unsigned long long)pid, number + 1);
-    firefox_write_samples(file, group);
-    tv_out_text(file->out, "\"markers\":{\"data\":[],\"name\":[],\"startTime\":[],\"endTime\":[],"
-                           "\"phase\":[],\"category\":[],\"length\":0}}");
+    if (group)
+        firefox_write_samples(file, group);
+    else
+        tv_out_text(file->out, "\"samples\":{\"weightType\":\"samples\",\"stack\":[],"
+                               "\"time\":[],\"weight\":[],\"length\":0},");
 }
 
 static void firefox_write(struct sample_file *file)
@@ -659,34 +736,49 @@ static void firefox_write(struct sample_file *file)
                 "{\"meta\":{\"interval\":1,\"startTime\":0,\"version\":24,"
                 "\"preprocessedProfileVersion\":60,\"product\":\"traceview\",\"processType\":0,"
                 "\"stackwalk\":1,\"debug\":false,\"categories\":[{\"name\":\"Other\",\"color\":"
-                "\"grey\",\"subcategories\":[\"Other\"]}],\"markerSchema\":[],\"symbolicated\":"
-                "true,\"extensions\":{\"baseURL\":[],\"id\":[],\"name\":[],\"length\":0},"
+                "\"grey\",\"subcategories\":[\"Other\"]}],\"markerSchema\":[{\"name\":\"Slice\","
+                "\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],"
+                "\"fields\":[]}],\"symbolicated\":true,\"extensions\":{\"baseURL\":[],\"id\":[],"
+                "\"name\":[],\"length\":0},"
                 "\"importedFrom\":\"traceview\"},\"libs\":[],\n");
     firefox_write_shared(file, count);
     tv_out_text(file->out, "\"threads\":[");
-    for (size_t i = 0; i < file->group_count; i++)
-        firefox_write_thread(file, &file->groups[i], i);
+    size_t number = 0;
+    for (; number < file->group_count; number++) {
+        const struct sample_group *group = &file->groups[number];
+        firefox_begin_thread(file, group->thread, group, number);
+        firefox_write_markers(file, NULL, 0);
+    }
+    for (uint32_t i = 0; i < file->trace->track_count; i++) {
+        const struct tv_track *track = &file->trace->tracks[i];
+        if (track->slice_count == 0 || !sample_file_has_track(file, track))
+            continue;
+        firefox_begin_thread(file, track->thread, NULL, number++);
+        firefox_write_markers(file, track, count * 2);
+    }
     tv_out_text(file->out, "]}\n");
 }
 
 /* ---- The file ---- */
 
-/* Count the selected slices that the format does not hold: speedscope's holds calls. */
-static uint64_t sample_file_count_lost_slices(const struct sample_file *file,
-                                              enum tv_sample_format format)
+/* Count the selected slices that the format does not hold: .cpuprofile holds none, the others those
+ * of threads, without their CPU times. */
+static void sample_file_count_slices(const struct sample_file *file, enum tv_sample_format format)
 {
     const struct tv_trace *trace = file->trace;
-    uint64_t count = 0;
     for (uint32_t i = 0; i < trace->track_count; i++) {
         const struct tv_track *track = &trace->tracks[i];
         bool selected =
             track->thread != TV_NONE
                 ? sample_file_has_thread(file, track->thread)
                 : !file->keep->threads && tv_subset_has_process(file->keep, track->process);
-        if (selected && !(format == TV_SAMPLES_SPEEDSCOPE && speedscope_has_track(file, track)))
-            count += track->slice_count;
+        if (!selected)
+            continue;
+        if (format == TV_SAMPLES_CPUPROFILE || !sample_file_has_track(file, track))
+            file->losses->slices += track->slice_count;
+        else if (trace->head->inputs[track->input].clocks == (TV_CLOCK_WALL | TV_CLOCK_CPU))
+            file->losses->cpu_times += track->slice_count;
     }
-    return count;
 }
 
 /* Count what no format holds, and the slices of those that hold samples only. */
@@ -697,7 +789,7 @@ static void sample_file_count_losses(struct sample_file *file, enum tv_sample_fo
         file->losses->lines +=
             sample_file_row(file, i)->line_path != sample_file_row(file, i)->path;
     if (!file->keep->types)
-        file->losses->slices = sample_file_count_lost_slices(file, format);
+        sample_file_count_slices(file, format);
     file->losses->instants = trace->tables.instants.count;
     file->losses->counters = trace->tables.counters.count;
 }
@@ -709,7 +801,7 @@ enum tv_status tv_sample_file_write(struct tv_out *out, const struct tv_trace *t
     struct sample_file file = {.out = out, .trace = trace, .keep = keep, .losses = losses};
     *losses = (struct tv_sample_file_losses){0};
     sample_file_group(&file);
-    bool empty = file.group_count == 0 && format != TV_SAMPLES_SPEEDSCOPE;
+    bool empty = file.group_count == 0 && format == TV_SAMPLES_CPUPROFILE;
     if (!empty) {
         sample_file_count_losses(&file, format);
         if (format == TV_SAMPLES_SPEEDSCOPE)
@@ -723,8 +815,9 @@ enum tv_status tv_sample_file_write(struct tv_out *out, const struct tv_trace *t
     tv_free(file.groups);
     tv_free(file.numbers);
     if (empty)
-        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-                       "the trace has no samples; --to speedscope also writes calls");
+        return tv_fail(
+            err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
+            "the trace has no samples; --to speedscope and --to firefox also write calls");
     return TV_OK;
 }
 
@@ -741,6 +834,7 @@ void tv_losses_write_samples(struct tv_out *out, const struct tv_sample_file_los
         {losses->as_times, "weights that are no times, written as microseconds"},
         {losses->fractions, "times, rounded down to microseconds"},
         {losses->negative, "weights below 0, written as 0"},
+        {losses->cpu_times, "CPU times of calls"},
         {losses->slices, "calls and other slices"},
         {losses->instants, "instants"},
         {losses->counters, "counters"},

@@ -29,6 +29,7 @@ struct tv_sample_file_losses {
     uint64_t negative;  /* weights, left out */
     uint64_t weights;   /* other than 1, left out */
     uint64_t as_times;  /* weights that are no times, written as such */
+    uint64_t cpu_times; /* of slices that also have real times */
     uint64_t slices, instants, counters;
 };
 
