@@ -111,6 +111,7 @@ struct tv_reader {
 
     /* With `assemble`: fail when the file gives no sample, slice, counter or other event. */
     bool refuses_empty;
+    bool shows_all_events; /* an event that is in no row is something to show, as metadata are */
 };
 
 /* Return true when the user has asked to stop reading.  `progress` may be NULL. */

@@ -192,16 +192,23 @@ tv_describe *tv_readers_describe(struct tv_bytes format)
     return NULL;
 }
 
-/* Return the number of rows and sums with something to show. */
-static uint64_t readers_count_contents(const struct tv_trace *trace)
+/* Return the number of rows and sums with something to show; of events also for some formats, whose
+ * files may be whole and have nothing else. */
+static uint64_t readers_count_contents(const struct tv_reader *reader, const struct tv_trace *trace)
 {
+    const struct tv_diagnostic *unknown =
+        &trace->head->diagnostics.kinds[TV_DIAGNOSTIC_UNKNOWN_EVENT];
     const struct tv_tables *tables = &trace->tables;
     uint64_t count = trace->slice_count + tables->samples.count + tables->instants.count +
                      tables->counter_sample_count + tables->flows.count +
                      tables->function_costs.count;
     for (size_t i = 0; i < tables->sample_sums.count; i++)
         count += tables->sample_sums.rows[i].samples;
-    return count;
+    if (!reader->shows_all_events)
+        return count;
+    for (size_t i = 0; i < tables->event_types.count; i++)
+        count += tables->event_types.rows[i].count;
+    return count + unknown->count;
 }
 
 /* Read with `assemble`, and fail when the input adds nothing to show. The message ends with the
@@ -213,12 +220,13 @@ static enum tv_status readers_assemble(const struct tv_reader *reader, struct tv
     const struct tv_trace *trace = tv_builder_trace(builder);
     const struct tv_trace_info *head = tv_builder_trace_info(builder);
     const struct tv_diagnostic *kinds = head->diagnostics.kinds;
-    uint64_t before[TV_DIAGNOSTIC_COUNT], contents = readers_count_contents(trace);
+    uint64_t before[TV_DIAGNOSTIC_COUNT], contents = readers_count_contents(reader, trace);
     for (size_t i = 0; i < TV_DIAGNOSTIC_COUNT; i++)
         before[i] = kinds[i].count;
     uint32_t input = head->input_count;
     enum tv_status status = reader->assemble(source, builder, options, err);
-    if (status != TV_OK || !reader->refuses_empty || readers_count_contents(trace) > contents)
+    if (status != TV_OK || !reader->refuses_empty ||
+        readers_count_contents(reader, trace) > contents)
         return status;
     size_t kind = 0;
     while (kind < TV_DIAGNOSTIC_COUNT &&

@@ -372,6 +372,7 @@ const struct tv_reader tv_reader_jfr = {
     .sniff = jfr_sniff,
     .assemble = jfr_assemble,
     .refuses_empty = true,
+    .shows_all_events = true,
     .format = FORMAT,
     .describe = tv_jfr_describe,
 };
