@@ -35,10 +35,10 @@ static bool index_check_input(const struct tv_trace *trace, const struct tv_inpu
 {
     uint32_t strings = tv_index_strings(trace);
     return input->name < strings && input->version < strings && input->clock < strings &&
-           input->clocks != 0 && (input->clocks & ~(unsigned)(TV_CLOCK_WALL | TV_CLOCK_CPU)) == 0 &&
-           input->tick_ns > 0 && input->tick_ns <= TV_INDEX_TICK_MAX &&
-           tv_index_is_time(input->moved) && input->figures <= TV_FIGURES_SAMPLED &&
-           tv_index_is_time(input->sampled_ns);
+           input->second_clock < strings && input->clocks != 0 &&
+           (input->clocks & ~(unsigned)(TV_CLOCK_WALL | TV_CLOCK_CPU)) == 0 && input->tick_ns > 0 &&
+           input->tick_ns <= TV_INDEX_TICK_MAX && tv_index_is_time(input->moved) &&
+           input->figures <= TV_FIGURES_SAMPLED && tv_index_is_time(input->sampled_ns);
 }
 
 static bool index_check_process(const struct tv_process *process, uint32_t strings)

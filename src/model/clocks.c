@@ -35,20 +35,34 @@ static void clock_add_tie(struct clock_ties *ties, struct clock_tie tie)
     ties->rows[ties->count++] = tie;
 }
 
-/* Tie all inputs that name the same clock to the first one that does: their times are comparable as
- * they are. */
+/* Tie an input that names a clock to the first one that does. */
+static void clock_tie_by_name(struct clock_ties *ties, const struct tv_trace_info *head,
+                              struct tv_map *first, uint32_t input, bool second)
+{
+    const struct tv_input *in = &head->inputs[input];
+    uint32_t name = second ? in->second_clock : in->clock;
+    if (name == TV_EMPTY_STRING)
+        return;
+    uint32_t place = tv_map_add(first, name, input << 1 | second), other = place >> 1;
+    if (other == input)
+        return;
+    int64_t theirs = place & 1 ? head->inputs[other].second_shift : head->inputs[other].clock_shift;
+    int64_t ours = second ? in->second_shift : in->clock_shift;
+    if (theirs > SHIFT_MAX / 2 || theirs < -SHIFT_MAX / 2 || ours > SHIFT_MAX / 2 ||
+        ours < -SHIFT_MAX / 2)
+        return;
+    clock_add_tie(ties, (struct clock_tie){other, input, theirs - ours, 0});
+}
+
+/* Tie all inputs that name the same clock: their times are comparable, but for a constant.  The
+ * clock that an input counts comes before another one that its file has. */
 static void clock_tie_by_names(struct clock_ties *ties, const struct tv_trace_info *head)
 {
     struct tv_map first;
     tv_map_init(&first);
-    for (uint32_t input = 0; input < head->input_count; input++) {
-        uint32_t name = head->inputs[input].clock;
-        if (name == TV_EMPTY_STRING)
-            continue;
-        uint32_t other = tv_map_add(&first, name, input);
-        if (other != input)
-            clock_add_tie(ties, (struct clock_tie){other, input, 0, 0});
-    }
+    for (unsigned second = 0; second < 2; second++)
+        for (uint32_t input = 0; input < head->input_count; input++)
+            clock_tie_by_name(ties, head, &first, input, second != 0);
     tv_map_release(&first);
 }
 

@@ -70,16 +70,18 @@ struct tv_input {
     bool eventless;           /* assembled, and nothing in it has a time */
     bool callless;            /* assembled, and none of its threads has slices */
     uint32_t clock;           /* string: name of its clock; empty: unknown (finalize.h) */
-    uint32_t machine;         /* same as that of its processes, see below */
-    bool own_zero;            /* its clock starts at 0 with the recording */
-    bool weight_axis;         /* its samples have no times: the axis is the sum of their weights */
-    tv_ns origin;             /* subtracted from all of its times */
-    tv_ns moved;              /* shift requested by the user, at most TV_MOVE_MAX (finalize.c) */
-    const char *unit;         /* unit the file prefers for display: "ns", "us", "ms"; or NULL */
-    int64_t recorded_us;      /* since 1970; 0: unknown */
-    int64_t boot_us;          /* since the device booted, if the file has that instead; else 0 */
-    int64_t elapsed_ns;       /* duration according to the file; -1: unknown */
-    int64_t announced;        /* number of records according to the file; -1: unknown */
+    uint32_t second_clock;    /* string: another clock that the file has; empty: none */
+    int64_t clock_shift, second_shift; /* added to times of these clocks to get those of the file */
+    uint32_t machine;                  /* same as that of its processes, see below */
+    bool own_zero;                     /* its clock starts at 0 with the recording */
+    bool weight_axis;    /* its samples have no times: the axis is the sum of their weights */
+    tv_ns origin;        /* subtracted from all of its times */
+    tv_ns moved;         /* shift requested by the user, at most TV_MOVE_MAX (finalize.c) */
+    const char *unit;    /* unit the file prefers for display: "ns", "us", "ms"; or NULL */
+    int64_t recorded_us; /* since 1970; 0: unknown */
+    int64_t boot_us;     /* since the device booted, if the file has that instead; else 0 */
+    int64_t elapsed_ns;  /* duration according to the file; -1: unknown */
+    int64_t announced;   /* number of records according to the file; -1: unknown */
     bool overflow;
     enum tv_figures figures;
     bool sampling_inferred; /* concluded from the records, not stated in the file */

@@ -526,16 +526,26 @@ struct pf_machines {
     uint32_t ids[TV_PF_MACHINES], count;
 };
 
-/* Move a further machine to the clock of the one that recorded. */
-static void pf_place_machine(struct tv_pf_reading *reading)
+/* Tell how the clocks of the file differ from those of others: a further machine from the one that
+ * recorded, boot time from the monotonic clock when the recording began. */
+static void pf_place_clocks(struct tv_pf_reading *reading)
 {
+    struct tv_trace_info *head = reading->trace->head;
+    struct tv_input *input = &head->inputs[reading->input];
     uint32_t clock = tv_pf_clocks_trace_id(&reading->clocks);
-    if (reading->machine == 0 || reading->clock_sync == TV_NONE)
-        return;
-    int64_t shift = tv_pf_clocks_remote_shift(clock != 0 ? clock : TV_PF_CLOCK_BOOTTIME,
-                                              tv_interner_get(reading->blobs, reading->clock_sync));
-    reading->trace->offset[reading->input] =
-        tv_move_add(reading->trace->offset[reading->input], shift);
+    int64_t shift = 0;
+    if (reading->machine != 0 && reading->clock_sync != TV_NONE) {
+        shift = tv_move_within(
+            tv_pf_clocks_remote_shift(clock != 0 ? clock : TV_PF_CLOCK_BOOTTIME,
+                                      tv_interner_get(reading->blobs, reading->clock_sync)));
+        input->clock_shift = -shift;
+        reading->trace->offset[reading->input] =
+            tv_move_add(reading->trace->offset[reading->input], shift);
+    } else if (reading->machine == 0 && clock == TV_PF_CLOCK_BOOTTIME &&
+               tv_pf_clocks_convert(&reading->clocks, TV_PF_CLOCK_MONOTONIC, &shift)) {
+        input->second_clock = tv_trace_info_string(head, TV_BYTES("LINUX_CLOCK_MONOTONIC"));
+        input->second_shift = shift;
+    }
 }
 
 /* Read the packets of one machine as an input, and list the others that there are.  A machine
@@ -582,7 +592,7 @@ static enum tv_status pf_assemble_machine(struct tv_source *source, struct tv_bu
             .context = reading,
         };
         tv_ft_build_input(&building);
-        pf_place_machine(reading);
+        pf_place_clocks(reading);
         status = tv_pf_build_texts(reading, builder, err);
     }
     for (uint32_t i = processes;
