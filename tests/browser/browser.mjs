@@ -77,27 +77,102 @@ export async function newContext({ reader = { unit: 'ms', clock: 'real' }, ...op
   return context;
 }
 
-/** `troubles` collects errors, messages to the console and requests to other hosts. */
-export async function openPage(address, options = {}) {
-  const context = await newContext({
-    ...{ viewport: { width: 1600, height: 1000 }, acceptDownloads: true },
-    ...options,
-  });
+/** What a test can do to a page or its context that outlives a document: such a page is used once. */
+const LASTING = ['addInitScript', 'addListener', 'addLocatorHandler', 'close', 'emulateMedia']
+  .concat(['exposeBinding', 'exposeFunction', 'grantPermissions', 'newCDPSession', 'newPage'])
+  .concat(['on', 'once', 'prependListener', 'route', 'routeFromHAR', 'routeWebSocket'])
+  .concat(['setDefaultNavigationTimeout', 'setDefaultTimeout', 'setExtraHTTPHeaders'])
+  .concat(['setGeolocation', 'setHTTPCredentials', 'setOffline']);
+/** Pages without a document, by the options they were opened with. */
+const idle = new Map();
+/** Further ones are closed: each has a process. */
+const MAX_IDLE = 3;
+
+/** A page of its own context; its `troubles` are errors, messages to the console, other hosts. */
+async function newPage(options) {
+  const context = await newContext({ acceptDownloads: true, ...options });
   const page = await context.newPage();
-  const troubles = [];
-  page.on('pageerror', (error) => troubles.push(`error: ${error.message}`));
+  const one = { page, context, devtools: await context.newCDPSession(page), once: false };
+  const tell = (text) => one.troubles.push(text);
+  page.on('pageerror', (error) => tell(`error: ${error.message}`));
   page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) troubles.push(`console: ${message.text()}`);
+    if (['error', 'warning'].includes(message.type())) tell(`console: ${message.text()}`);
   });
   page.on('request', (request) => {
     const url = new URL(request.url());
     if (!['data:', 'blob:'].includes(url.protocol) && url.hostname !== '127.0.0.1')
-      troubles.push(`request: ${url}`);
+      tell(`request: ${url}`);
   });
   // From the first moment on: who waits for the dialog only when it opens may be too late.
   page.on('filechooser', () => undefined);
+  for (const name of LASTING)
+    for (const object of [page, context]) {
+      const own = object[name];
+      if (!own) continue;
+      object[name] = (...words) => {
+        one.once = true;
+        return own.apply(object, words);
+      };
+    }
+  return one;
+}
+
+/** Leaves the document, with all that it stored and where hand and keyboard were. */
+async function clear({ page, context, devtools }) {
+  for (const key of ['Shift', 'Control', 'Alt', 'Meta']) await page.keyboard.up(key);
+  await page.mouse.up();
+  await page.mouse.move(-1, -1);
+  const { origin } = new URL(page.url());
+  await page.evaluate(() => {
+    sessionStorage.clear();
+    window.name = '';
+  });
+  await page.goto('about:blank');
+  // A new page has this place in its history as well.
+  await devtools.send('Page.resetNavigationHistory');
+  await devtools.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
+  await context.clearCookies();
+}
+
+/**
+ * `troubles` collects errors, messages to the console and requests to other hosts.  `close` ends the
+ * page; `release` lets another test have it, emptied: a renderer that runs already opens a page for
+ * two thirds of the processor time.
+ */
+export async function openPage(address, options = {}) {
+  const { viewport = { width: 1600, height: 1000 }, ...others } = options;
+  const kind = JSON.stringify(others);
+  const known = idle.get(kind);
+  idle.delete(kind);
+  if (known) await known.page.setViewportSize(viewport);
+  const one = known ?? (await newPage({ viewport, ...others }));
+  const { page, context } = one;
+  const troubles = (one.troubles = []);
   await page.goto(address);
-  return { page, troubles, close: () => context.close() };
+  const close = () => context.close();
+  const release = async () => {
+    if (one.once || context.pages().length > 1 || idle.has(kind)) return close();
+    await clear(one);
+    if (idle.size >= MAX_IDLE) {
+      const [[oldest, { context: unused }]] = idle;
+      idle.delete(oldest);
+      await unused.close();
+    }
+    idle.set(kind, one);
+  };
+  return { page, troubles, close, release };
+}
+
+/** Opens a page for some work, which ends however that goes. */
+export async function withPage(address, options, work) {
+  const opened = await openPage(address, options);
+  try {
+    await work(opened);
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+  await opened.release();
 }
 
 /** The page with its trace is there and its first table or flame graph is computed. */

@@ -5,41 +5,34 @@ import { strict as assert } from 'node:assert';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { boxOf, openPage, place, ready, rested, until } from './browser.mjs';
+import { boxOf, place, ready, rested, until, withPage } from './browser.mjs';
 import { view } from './program.mjs';
 import { FORMATS } from './three-formats.mjs';
 
 const ORDER = ['view', 'range', 'method', 'call', 'tab', 'flame', 'open', 'note'];
 
 export class Hand {
-  static async over(format, options = {}) {
-    const hand = new Hand();
-    const [name, make] = FORMATS[format];
-    hand.folder = mkdtempSync(join(tmpdir(), 'hand-'));
-    writeFileSync(join(hand.folder, name), make());
-    hand.viewer = await view(join(hand.folder, name));
-    hand.opened = await openPage(hand.viewer.address, {
-      reducedMotion: 'reduce',
-      permissions: ['clipboard-read', 'clipboard-write'],
-      ...options,
-    });
-    hand.page = hand.opened.page;
-    await ready(hand.page);
-    hand.facts = await hand.ask('api/trace');
-    hand.main = hand.facts.tracks.find((t) => t.kind === 'thread' && t.name === 'main');
-    return hand;
-  }
-
   /** A hand for some work, which ends however that goes. */
   static async holds(format, options, work) {
-    const hand = await Hand.over(format, options);
+    const hand = new Hand();
+    const [name, make] = FORMATS[format];
+    const folder = mkdtempSync(join(tmpdir(), 'hand-'));
+    writeFileSync(join(folder, name), make());
+    hand.viewer = await view(join(folder, name));
+    const usual = { reducedMotion: 'reduce', permissions: ['clipboard-read', 'clipboard-write'] };
     try {
-      await work(hand);
-      assert.deepEqual(hand.opened.troubles, []);
+      await withPage(hand.viewer.address, { ...usual, ...options }, async (opened) => {
+        hand.opened = opened;
+        hand.page = opened.page;
+        await ready(hand.page);
+        hand.facts = await hand.ask('api/trace');
+        hand.main = hand.facts.tracks.find((t) => t.kind === 'thread' && t.name === 'main');
+        await work(hand);
+        assert.deepEqual(opened.troubles, []);
+      });
     } finally {
-      await hand.opened.close();
       await hand.viewer.stop();
-      rmSync(hand.folder, { recursive: true });
+      rmSync(folder, { recursive: true });
     }
   }
 

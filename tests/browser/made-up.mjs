@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert';
 import { makeTrace } from '../../web/tools/mock-engine.mjs';
 import { serve } from '../../web/tools/mock-server.mjs';
-import { openPage, ready } from './browser.mjs';
+import { ready, withPage } from './browser.mjs';
 
 /** Opens the page on a made-up trace; `change` may alter it before. */
 export async function onPage(
@@ -13,13 +13,13 @@ export async function onPage(
   const trace = makeTrace({ length: 2e9, busy: 0.2 });
   change(trace);
   const server = await serve(trace);
-  const { page, troubles, close } = await openPage(server.address + hash, options);
   try {
-    await waits(page);
-    await body(page, { trace, server, troubles });
-    assert.deepEqual(troubles, []);
+    await withPage(server.address + hash, options, async ({ page, troubles }) => {
+      await waits(page);
+      await body(page, { trace, server, troubles });
+      assert.deepEqual(troubles, []);
+    });
   } finally {
-    await close();
     server.close();
   }
 }

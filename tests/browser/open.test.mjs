@@ -9,7 +9,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { assertAccessible } from './axe.mjs';
-import { openPage, place, ready, until } from './browser.mjs';
+import { openPage, place, ready, until, withPage } from './browser.mjs';
 import { after, test } from './limited.mjs';
 import { json, view, viewWith } from './program.mjs';
 
@@ -70,16 +70,16 @@ const facts = (page) => page.evaluate(async () => (await fetch('api/trace')).jso
 /** Starts the program on files, opens its page and ends both; nothing may go wrong on the way. */
 async function onProgram(files, run, options = {}) {
   const viewer = await view(...files);
-  const { page, troubles, close } = await openPage(viewer.address + (options.hash ?? ''));
   try {
-    await run(page, viewer);
-    assert.deepEqual(
-      // What the page was just asking of a trace that is put away is answered by 410.
-      troubles.filter((t) => !/410/.test(t) && !options.expected?.test(t)),
-      [],
-    );
+    await withPage(viewer.address + (options.hash ?? ''), {}, async ({ page, troubles }) => {
+      await run(page, viewer);
+      assert.deepEqual(
+        // What the page was just asking of a trace that is put away is answered by 410.
+        troubles.filter((t) => !/410/.test(t) && !options.expected?.test(t)),
+        [],
+      );
+    });
   } finally {
-    await close();
     await viewer.stop();
   }
 }
