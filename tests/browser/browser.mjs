@@ -77,7 +77,7 @@ export async function newContext({ reader = { unit: 'ms', clock: 'real' }, ...op
   return context;
 }
 
-/** What a test can do to a page or its context that outlives a document: such a page is used once. */
+/** Calls whose effect on a page or its context outlives a document: such a page is used once. */
 const LASTING = ['addInitScript', 'addListener', 'addLocatorHandler', 'close', 'emulateMedia']
   .concat(['exposeBinding', 'exposeFunction', 'grantPermissions', 'newCDPSession', 'newPage'])
   .concat(['on', 'once', 'prependListener', 'route', 'routeFromHAR', 'routeWebSocket'])

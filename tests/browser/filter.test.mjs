@@ -180,7 +180,7 @@ test('an invalid filter shows where the error is and changes nothing', async () 
   assert.equal(await fault.locator('mark').textContent(), 'x');
   assert.equal(await box().getAttribute('aria-invalid'), 'true');
   assert.doesNotMatch((await tracks()).join(), /io/);
-  // What was answered is not asked again when the hand has rested.
+  // A filter that was answered is not asked again when the hand has rested.
   await rested(page);
   page.off('request', listen);
   assert.deepEqual(asked, []);

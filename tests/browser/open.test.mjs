@@ -74,7 +74,7 @@ async function onProgram(files, run, options = {}) {
     await withPage(viewer.address + (options.hash ?? ''), {}, async ({ page, troubles }) => {
       await run(page, viewer);
       assert.deepEqual(
-        // What the page was just asking of a trace that is put away is answered by 410.
+        // A question about a trace that was just put away is answered by 410.
         troubles.filter((t) => !/410/.test(t) && !options.expected?.test(t)),
         [],
       );

@@ -318,7 +318,7 @@ struct tv_pf_log {
     uint32_t frame, task;
 };
 
-/* What the kernel had lost on a processor when the recording began. */
+/* Events that the kernel had lost on a processor when the recording began. */
 struct tv_pf_loss {
     uint64_t cpu, overwritten, dropped;
 };

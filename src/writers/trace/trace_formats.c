@@ -107,31 +107,37 @@ static enum tv_status format_write_perfetto(const struct tv_trace_format *format
     return TV_OK;
 }
 
+#define METHOD_TRACE(title, target)                                                                \
+    {                                                                                              \
+        .name = (title), .binary = true, .method_trace = true, .variant = (target),                \
+        .write = format_write_method_trace                                                         \
+    }
+#define SAMPLES(title, ending, target)                                                             \
+    {                                                                                              \
+        .name = (title), .endings = {ending}, .profile = true, .variant = (target),                \
+        .write = format_write_samples                                                              \
+    }
+
 /* In the order of TV_TRACE_FORMAT_NAMES. */
 static const struct tv_trace_format formats[] = {
-    {"v1", {NULL}, true, true, false, TV_TRACE_V1, format_write_method_trace},
-    {"v2", {NULL}, true, true, false, TV_TRACE_V2, format_write_method_trace},
-    {"v3", {NULL}, true, true, false, TV_TRACE_V3, format_write_method_trace},
-    {"f2", {NULL}, true, true, false, TV_TRACE_STREAM_1, format_write_method_trace},
-    {"f3", {NULL}, true, true, false, TV_TRACE_STREAM_2, format_write_method_trace},
-    {"json", {".json"}, false, false, false, 0, format_write_json},
-    {"pprof", {".pprof"}, true, false, true, 0, format_write_pprof},
-    {"perfetto", {".perfetto-trace", ".pftrace"}, true, false, false, 0, format_write_perfetto},
-    {"speedscope",
-     {".speedscope.json"},
-     false,
-     false,
-     true,
-     TV_SAMPLES_SPEEDSCOPE,
-     format_write_samples},
-    {"firefox", {NULL}, false, false, true, TV_SAMPLES_FIREFOX, format_write_samples},
-    {"cpuprofile",
-     {".cpuprofile"},
-     false,
-     false,
-     true,
-     TV_SAMPLES_CPUPROFILE,
-     format_write_samples},
+    METHOD_TRACE("v1", TV_TRACE_V1),
+    METHOD_TRACE("v2", TV_TRACE_V2),
+    METHOD_TRACE("v3", TV_TRACE_V3),
+    METHOD_TRACE("f2", TV_TRACE_STREAM_1),
+    METHOD_TRACE("f3", TV_TRACE_STREAM_2),
+    {.name = "json", .endings = {".json"}, .write = format_write_json},
+    {.name = "pprof",
+     .endings = {".pprof"},
+     .binary = true,
+     .profile = true,
+     .write = format_write_pprof},
+    {.name = "perfetto",
+     .endings = {".perfetto-trace", ".pftrace"},
+     .binary = true,
+     .write = format_write_perfetto},
+    SAMPLES("speedscope", ".speedscope.json", TV_SAMPLES_SPEEDSCOPE),
+    SAMPLES("firefox", NULL, TV_SAMPLES_FIREFOX),
+    SAMPLES("cpuprofile", ".cpuprofile", TV_SAMPLES_CPUPROFILE),
 };
 
 const struct tv_trace_format *tv_trace_format_at(size_t place)
