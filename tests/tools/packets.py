@@ -19,7 +19,7 @@ Packet: timestamp=8 timestamp_clock_id=58 trusted_packet_sequence_id=10 sequence
   generic_gpu_frequency_event=129:GpuFrequency gpu_render_stage_event=53:RenderStage graphics_frame_event=57:Graphics vulkan_api_event=65:Vulkan packages_list=47:Packages track_descriptor=60:Descriptor stack_sample=135:StackSample frame_timeline_event=76:FrameTimeline for_testing=900
   trace_config=33:TraceConfig trace_stats=35:TraceStats trace_uuid=89:Uuid service_event=69:ServiceEvent generic_kernel_task_state_event=117:GenericState
   ftrace_stats=34:FtraceStats chrome_benchmark_metadata=48:Benchmark chrome_metadata=51:ChromePacket inode_file_map=4 gpu_log=63:GpuLog track_event_range_of_interest=90:Range
-  remote_clock_sync=107:RemoteSync trace_attributes=126:Attributes
+  remote_clock_sync=107:RemoteSync trace_attributes=126:Attributes module_symbols=61:Symbols deobfuscation_mapping=64:Deobfuscation
 TraceConfig: buffers=1:BufferConfig data_sources=2:DataSource duration_ms=3 trace_attributes=48:Attributes write_into_file=8 file_write_period_ms=9
 Attributes: attribute=1:Attribute
 Attribute: key=1 long_value=2 string_value=3
@@ -50,8 +50,16 @@ GenericState: cpu=1 comm=2 tid=3 state=4 prio=5
 Interned: event_categories=1:Named event_names=2:Named debug_annotation_names=3:Named source_locations=4:Location log_message_body=20:Named function_names=5:Named
   debug_annotation_string_values=29:Named gpu_specifications=24:Named
   frames=6:Frame callstacks=7:Callstack stack_sample_task_contexts=48:Task stack_sample_execution_contexts=49:Execution stack_sample_async_contexts=51:Async
+  build_ids=16:Named mapping_paths=17:Named mappings=19:Mapping
 Named: iid=1 text=2
-Frame: iid=1 function_name_id=2
+Frame: iid=1 function_name_id=2 mapping_id=3 rel_pc=4
+Mapping: iid=1 build_id=2 path_string_ids=7
+Symbols: path=1 build_id=2 address_symbols=3:Address
+Address: address=1 lines=2:Line
+Line: function_name=1 source_file_name=2 line_number=3
+Deobfuscation: package_name=1 obfuscated_classes=3:ObfuscatedClass
+ObfuscatedClass: obfuscated_name=1 deobfuscated_name=2 obfuscated_methods=4:ObfuscatedMember
+ObfuscatedMember: obfuscated_name=1 deobfuscated_name=2
 Callstack: iid=1 frame_ids=2
 Defaults: timestamp_clock_id=58 track_event_defaults=11:EventDefaults perf_sample_defaults=12:PerfDefaults stack_sample_defaults=100:StackDefaults
 PerfDefaults: timebase=1:Timebase followers=4:Follower

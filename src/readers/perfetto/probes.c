@@ -533,6 +533,8 @@ bool tv_pf_take_probe(struct tv_pf_reading *reading, const struct tv_pf_current 
     struct tv_ft_at at = {packet->time, packet->offset, 0, tv_ft_chunk_task(reading->chunk, 0)};
     switch (payload->number) {
     case 2: /* the survey took it */
+    case TV_PF_MODULE_SYMBOLS:
+    case TV_PF_DEOBFUSCATION:
     case 82:
     case 60:
     case 6:

@@ -231,7 +231,8 @@ struct tv_pf_stack {
 struct tv_pf_sample_frame {
     uint32_t name, module, file; /* texts */
     int32_t line;
-    uint8_t kind; /* enum tv_frame_kind */
+    uint8_t kind;     /* enum tv_frame_kind */
+    uint32_t inlined; /* number + 1 of the frame that is inlined into this one; 0: none */
 };
 
 /* A name for a thread or process; of higher priority wins, of equal the later. */
@@ -337,6 +338,18 @@ struct tv_pf_unread {
 
 /* Samples and the call stacks that they name (samples.c).  Equal stacks and frames are kept once.
  */
+struct tv_pf_symbol_value {
+    uint32_t value;
+};
+
+/* Names that were added to the file after it was recorded (symbols.c). */
+struct tv_pf_symbols {
+    struct tv_interner *keys;              /* number: place in `values` */
+    TV_TABLE(tv_pf_symbol_value) values;   /* of addresses blobs, of names texts; TV_NONE: none */
+    TV_TABLE(tv_pf_symbol_value) packages; /* blobs: their names */
+    bool has_addresses;
+};
+
 struct tv_pf_profile {
     TV_TABLE(tv_pf_sample) samples;
     TV_TABLE(tv_pf_stack) stacks;
@@ -420,6 +433,7 @@ struct tv_pf_reading {
     TV_TABLE(tv_pf_track_event) track_events;
     TV_TABLE(tv_pf_flow_event) flows;
     struct tv_pf_profile profile;
+    struct tv_pf_symbols symbols;
     struct tv_pf_processes processes;
     struct tv_pf_kernel kernel;
     struct tv_pf_generic_kernel generic;
@@ -722,6 +736,21 @@ void tv_pf_push_frame(struct tv_pf_reading *reading, struct tv_pf_stack *stack, 
  * none. */
 uint32_t tv_pf_read_stack(struct tv_pf_reading *reading, struct tv_pf_sequence *sequence,
                           uint64_t iid, uint64_t offset);
+
+/* ---- Symbols (symbols.c) ---- */
+
+void tv_pf_symbols_init(struct tv_pf_symbols *symbols);
+void tv_pf_symbols_release(struct tv_pf_symbols *symbols);
+/* Note a payload with symbols; others have none.  Before frames are read. */
+enum { TV_PF_MODULE_SYMBOLS = 61, TV_PF_DEOBFUSCATION = 64 };
+void tv_pf_add_symbols(struct tv_pf_reading *reading, uint64_t payload, struct tv_bytes bytes);
+/* Return the frame of the function at an address of a module with a build ID, with those that are
+ * inlined into it; TV_NONE: it is not known.  `frame` has the module and the kind. */
+uint32_t tv_pf_symbolize(struct tv_pf_reading *reading, struct tv_bytes build_id, uint64_t address,
+                         const struct tv_pf_sample_frame *frame);
+/* Return the original name (text) of a frame of a module; of others, the name itself. */
+uint32_t tv_pf_original_name(struct tv_pf_reading *reading, uint32_t name, uint32_t module);
+
 void tv_pf_take_stack_sample(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                              struct tv_bytes sample);
 

@@ -32,6 +32,7 @@ enum {
     FRAMES = 6,
     CALLSTACKS = 7,
     MAPPINGS = 19,
+    BUILD_IDS = 16,
     MAPPING_PATHS = 17,
     SOURCE_PATHS = 18,
 };
@@ -42,8 +43,8 @@ enum {
 
 uint32_t tv_pf_sample_frame(struct tv_pf_reading *reading, const struct tv_pf_sample_frame *frame)
 {
-    uint32_t words[5] = {frame->name, frame->module, frame->file, (uint32_t)frame->line,
-                         frame->kind};
+    uint32_t words[6] = {frame->name,           frame->module, frame->file,
+                         (uint32_t)frame->line, frame->kind,   frame->inlined};
     uint32_t number = tv_interner_add(reading->profile.frame_index,
                                       (struct tv_bytes){(const uint8_t *)words, sizeof words}) -
                       1;
@@ -82,6 +83,18 @@ static uint32_t pf_mapping_path(struct tv_pf_reading *reading, struct tv_pf_sequ
     return tv_pf_text(reading, (struct tv_bytes){(uint8_t *)path + absolute, length - absolute});
 }
 
+/* Return the build ID of a mapping; empty: it has none. */
+static struct tv_bytes pf_mapping_build_id(struct tv_pf_reading *reading,
+                                           struct tv_pf_sequence *sequence, uint64_t iid,
+                                           uint64_t offset)
+{
+    struct tv_pf_interned *entry =
+        iid ? tv_pf_interned_find(reading, sequence, MAPPINGS, iid, offset) : NULL;
+    uint64_t id = entry ? tv_pf_find(tv_interner_get(reading->blobs, entry->blob), 2).value : 0;
+    entry = id ? tv_pf_interned_find(reading, sequence, BUILD_IDS, id, offset) : NULL;
+    return entry ? tv_pf_find(tv_interner_get(reading->blobs, entry->blob), 2).bytes : TV_BYTES("");
+}
+
 static enum tv_frame_kind pf_frame_kind(uint64_t kind)
 {
     static const uint8_t kinds[] = {TV_FRAME_UNKNOWN,     TV_FRAME_NATIVE, TV_FRAME_KERNEL,
@@ -116,14 +129,14 @@ static uint32_t pf_read_frame(struct tv_pf_reading *reading, struct tv_pf_sequen
     struct tv_pf_message message = tv_pf_message_over(tv_interner_get(reading->blobs, entry->blob));
     struct tv_protobuf_field field;
     struct tv_pf_sample_frame frame = {.line = 0};
-    uint64_t function = 0, pc = 0;
+    uint64_t function = 0, mapping = 0, pc = 0;
     while (tv_pf_next(&message, &field))
         switch (field.number) {
         case 2:
             function = field.value;
             break;
         case 3:
-            frame.module = pf_mapping_path(reading, sequence, field.value, offset);
+            mapping = field.value;
             break;
         case 4:
             pc = field.value;
@@ -142,11 +155,17 @@ static uint32_t pf_read_frame(struct tv_pf_reading *reading, struct tv_pf_sequen
         default:
             break;
         }
-    if (function != 0)
-        frame.name = tv_pf_interned_text(reading, sequence, FUNCTION_NAMES, function, offset);
-    if (frame.name == TV_EMPTY_STRING)
-        frame.name = pf_address_name(reading, frame.module, pc);
-    uint32_t number = tv_pf_sample_frame(reading, &frame);
+    frame.module = pf_mapping_path(reading, sequence, mapping, offset);
+    uint32_t number = tv_pf_symbolize(
+        reading, pf_mapping_build_id(reading, sequence, mapping, offset), pc, &frame);
+    if (number == TV_NONE) {
+        if (function != 0)
+            frame.name = tv_pf_interned_text(reading, sequence, FUNCTION_NAMES, function, offset);
+        frame.name = frame.name == TV_EMPTY_STRING
+                         ? pf_address_name(reading, frame.module, pc)
+                         : tv_pf_original_name(reading, frame.name, frame.module);
+        number = tv_pf_sample_frame(reading, &frame);
+    }
     sequence->entries.rows[place].text = number;
     return number;
 }
@@ -181,8 +200,11 @@ uint32_t tv_pf_read_stack(struct tv_pf_reading *reading, struct tv_pf_sequence *
         while (field.number == 2 && stack.count < DEEPEST &&
                tv_pf_numbers_next(&numbers, &frame_iid)) {
             uint32_t frame = pf_read_frame(reading, sequence, frame_iid, offset);
-            if (frame != TV_NONE)
+            while (frame != TV_NONE && stack.count < DEEPEST) {
+                uint32_t inlined = reading->profile.frames.rows[frame].inlined;
                 tv_pf_push_frame(reading, &stack, frame);
+                frame = inlined - 1; /* 0, none, becomes TV_NONE */
+            }
         }
     }
     *tv_table_add(&reading->profile.stacks) = stack;
@@ -367,6 +389,7 @@ static void pf_take_profile(struct tv_pf_reading *reading, const struct tv_pf_cu
     /* Old recorders put the tables into the packet; one of strings serves functions and mappings.
      */
     static const uint8_t tables[] = {0, FUNCTION_NAMES, FRAMES, CALLSTACKS, MAPPINGS};
+    static const uint8_t others[] = {MAPPING_PATHS, BUILD_IDS};
     struct tv_pf_message message = tv_pf_message_over(bytes);
     struct tv_protobuf_field field;
     while (tv_pf_next(&message, &field)) {
@@ -375,8 +398,8 @@ static void pf_take_profile(struct tv_pf_reading *reading, const struct tv_pf_cu
             continue;
         tv_pf_sequence_intern_entry(reading, packet->sequence, tables[field.number], field.bytes,
                                     packet->offset);
-        if (field.number == 1)
-            tv_pf_sequence_intern_entry(reading, packet->sequence, MAPPING_PATHS, field.bytes,
+        for (size_t i = 0; field.number == 1 && i < TV_COUNT(others); i++)
+            tv_pf_sequence_intern_entry(reading, packet->sequence, others[i], field.bytes,
                                         packet->offset);
     }
     message = tv_pf_message_over(bytes);

@@ -21,7 +21,8 @@ static inline bool pf_is_of_whole_file(uint64_t number)
 {
     return number >= TV_PF_TYPES || number == MACHINE || number == CLOCK_SNAPSHOT ||
            number == PROCESS_TREE || number == TRACK_DESCRIPTOR || number == SYSTEM_INFO ||
-           number == TRANSLATIONS || number == CLOCK_SYNC;
+           number == TRANSLATIONS || number == CLOCK_SYNC || number == TV_PF_MODULE_SYMBOLS ||
+           number == TV_PF_DEOBFUSCATION;
 }
 
 /* Return the number of a packet's last payload when none of the packet's fields stands for the
@@ -92,6 +93,8 @@ static void pf_survey_packet(struct tv_pf_reading *reading, const struct tv_pf_p
             reading->clock_sync = tv_interner_add(reading->blobs, field.bytes);
         else if (field.number == SYSTEM_INFO)
             tv_pf_set_kernel(reading, tv_pf_find(tv_pf_find(field.bytes, 1).bytes, 3).bytes);
+        else
+            tv_pf_add_symbols(reading, field.number, field.bytes);
     }
     if (payload < TV_PF_TYPES)
         reading->types[payload]++;
