@@ -325,6 +325,7 @@ static void pf_take_packet(struct tv_pf_reading *reading, const struct tv_pf_pac
     }
     if (packet.payloads == 1) {
         pf_take_payload(reading, &packet, &packet.payload);
+        tv_pf_sketch_packet(reading, &packet, &packet.payload);
         return;
     }
     struct tv_pf_message message = tv_pf_message_over(from->bytes);

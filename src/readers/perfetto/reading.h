@@ -160,6 +160,7 @@ struct tv_pf_sequence {
     struct tv_pf_known_track known_tracks[TV_PF_KNOWN_TRACKS];
     struct tv_pf_own_clock *clocks;
     uint8_t clock_count;
+    uint32_t sketched; /* 1 + its line in the sketch; 0: not known yet */
 };
 
 #define TV_PF_OWN_CLOCKS 8u
@@ -434,6 +435,9 @@ struct tv_pf_reading {
     TV_TABLE(tv_pf_flow_event) flows;
     struct tv_pf_profile profile;
     struct tv_pf_symbols symbols;
+    uint32_t sketched_cpus[TV_FT_SKETCHED]; /* 1 + line in the sketch; 0: not known yet */
+    uint32_t sketched_others;
+    uint32_t unmarked; /* packets that the sketch might have had */
     struct tv_pf_processes processes;
     struct tv_pf_kernel kernel;
     struct tv_pf_generic_kernel generic;
@@ -737,6 +741,12 @@ void tv_pf_push_frame(struct tv_pf_reading *reading, struct tv_pf_stack *stack, 
 uint32_t tv_pf_read_stack(struct tv_pf_reading *reading, struct tv_pf_sequence *sequence,
                           uint64_t iid, uint64_t offset);
 
+/* Mark a packet with a bundle of ftrace in the sketch, or the payload of another packet, which has
+ * been read (sketching.c). */
+void tv_pf_sketch_bundle(struct tv_pf_reading *reading, struct tv_bytes packet);
+void tv_pf_sketch_packet(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                         const struct tv_protobuf_field *payload);
+
 /* ---- Symbols (symbols.c) ---- */
 
 void tv_pf_symbols_init(struct tv_pf_symbols *symbols);
@@ -751,6 +761,7 @@ uint32_t tv_pf_symbolize(struct tv_pf_reading *reading, struct tv_bytes build_id
 /* Return the original name (text) of a frame of a module; of others, the name itself. */
 uint32_t tv_pf_original_name(struct tv_pf_reading *reading, uint32_t name, uint32_t module);
 
+/* Take a packet of samples of another profiler than perf (stack_samples.c). */
 void tv_pf_take_stack_sample(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                              struct tv_bytes sample);
 

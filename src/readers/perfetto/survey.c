@@ -2,7 +2,13 @@
 /* Pass 1: what packets may use before it is in the file. */
 #include "readers/perfetto/reading.h"
 
-enum { PROCESS_TREE = 2, CLOCK_SNAPSHOT = 6, SYSTEM_INFO = 45, TRACK_DESCRIPTOR = 60 };
+enum {
+    FTRACE_EVENTS = 1,
+    PROCESS_TREE = 2,
+    CLOCK_SNAPSHOT = 6,
+    SYSTEM_INFO = 45,
+    TRACK_DESCRIPTOR = 60
+};
 enum { TRANSLATIONS = 82, MACHINE = 98, CLOCK_SYNC = 107 };
 
 uint32_t tv_pf_payload_of(struct tv_bytes packet, struct tv_protobuf_field *payload)
@@ -72,6 +78,8 @@ static void pf_survey_packet(struct tv_pf_reading *reading, const struct tv_pf_p
     if (TV_LIKELY(payload != TV_NONE)) {
         if (reading->all_machines || reading->machine == 0)
             reading->types[payload]++;
+        if (payload == FTRACE_EVENTS)
+            tv_pf_sketch_bundle(reading, packet->bytes);
         return;
     }
     if (!pf_survey_machine(reading, packet->bytes))

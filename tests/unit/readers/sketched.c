@@ -3,6 +3,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/out.h"
+#include "base/protobuf_out.h"
 #include "model/builder/builder.h"
 #include "model/sketch.h"
 #include "readers/method_trace/method_trace.h"
@@ -362,8 +363,67 @@ static void sketches_trace_events(void **context)
     tv_out_release(&out);
 }
 
+/* Put a list with one time, as compact events have it. */
+static void put_compact_time(struct tv_out *out, uint64_t time)
+{
+    struct tv_out list;
+    tv_out_init_memory(&list);
+    tv_protobuf_put_varint(&list, time);
+    tv_protobuf_put_message(out, 1, &list);
+    tv_out_release(&list);
+}
+
+/* Put a packet of Perfetto: a bundle with one event, single or compact, or an instant of a
+ * sequence. */
+static void put_perfetto_packet(struct tv_out *out, unsigned i, bool is_bundle)
+{
+    struct tv_out event, payload, packet;
+    bool second = i >= 2000;
+    tv_out_init_memory(&event);
+    tv_out_init_memory(&payload);
+    tv_out_init_memory(&packet);
+    if (is_bundle) {
+        tv_protobuf_put_number(&payload, 1, second ? 3 : 0);
+        if (i % 2 == 0)
+            tv_protobuf_put_number(&event, 1, 1000u * (1 + i));
+        else
+            put_compact_time(&event, 1000u * (1 + i));
+        tv_protobuf_put_message(&payload, i % 2 == 0 ? 2 : 4, &event);
+        tv_protobuf_put_message(&packet, 1, &payload);
+    } else {
+        tv_protobuf_put_number(&packet, 8, 1000u * (1 + i));
+        tv_protobuf_put_number(&packet, 10, second ? 8 : 7);
+        tv_protobuf_put_number(&payload, 9, 3);
+        tv_protobuf_put_message(&packet, 11, &payload);
+    }
+    tv_protobuf_put_message(out, 1, &packet);
+    tv_out_release(&packet);
+    tv_out_release(&payload);
+    tv_out_release(&event);
+}
+
+static void sketches_perfetto(void **context)
+{
+    static const char *const names[][2] = {{"sequence 7", "sequence 8"}, {"CPU 0", "CPU 3"}};
+    (void)context;
+    for (unsigned is_bundle = 0; is_bundle < 2; is_bundle++) {
+        struct tv_out out;
+        struct tv_progress progress;
+        struct tv_sketch_shown shown;
+        tv_out_init_memory(&out);
+        for (unsigned i = 0; i < 4000; i++)
+            put_perfetto_packet(&out, i, is_bundle);
+        read_sketched((struct tv_bytes){out.buffer, out.length}, 1, &progress, &shown);
+        assert_int_equal(shown.track_count, 2);
+        for (unsigned half = 0; half < 2; half++)
+            assert_busy(&shown, names[is_bundle][half], half);
+        tv_out_release(&out);
+    }
+}
+
 UNIT_TESTS(sketched, cmocka_unit_test(sketches_method_traces),
            cmocka_unit_test(sketches_streamed_blocks), cmocka_unit_test(sketches_blocks_of_packets),
            cmocka_unit_test(sketches_streamed_blocks_of_one_clock),
            cmocka_unit_test(sketches_blocks_of_a_counter), cmocka_unit_test(sketches_broken_blocks),
-           cmocka_unit_test(sketches_ftrace), cmocka_unit_test(sketches_trace_events));
+           cmocka_unit_test(sketches_ftrace), cmocka_unit_test(sketches_trace_events),
+           cmocka_unit_test(sketches_perfetto));
