@@ -18,7 +18,7 @@
 #define MARKED 16u
 
 enum { FTRACE = 1, TRACK_EVENT = 11 };
-/* Of a bundle: fields, and one of its compact events. */
+/* Fields of a bundle, and one of its compact events. */
 enum { CPU = 1, EVENT = 2, COMPACT = 4, SWITCH_TIMES = 1 };
 
 /* Return the line with a name, which is looked for once; TV_NONE: there are too many. */

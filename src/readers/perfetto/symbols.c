@@ -6,7 +6,7 @@
  *                     3 line}}}
  *     deobfuscation_mapping {1 package, 3 classes {1 obfuscated, 2 original, 4 methods {1, 2}}}
  *
- * They usually stand at the end of the file, so the survey notes them before frames are read:
+ * These packets usually stand at the end of the file. The survey notes them before frames are read:
  *
  *     (build id, else path; address) --> lines, the innermost first: of several, the last is the
  *                                        function itself and the others are inlined into it
