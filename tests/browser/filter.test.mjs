@@ -137,6 +137,10 @@ test('what is typed while the answer to a filter arrives goes on in the same box
   await page.keyboard.type('a');
   assert.equal(await search.inputValue(), 'draw');
   await page.unroute(/api\/trace\?.*filter=./);
+  // A place without a search has none, whatever stood in the box.
+  await page.evaluate(() => (location.hash = 'filter=thread%3Aio'));
+  await until(share, (now) => now === '2 of 6 slices', 'the filter of the place');
+  assert.equal(await search.inputValue(), '');
 });
 
 test('Back undoes a filter, Forward brings it back', async () => {

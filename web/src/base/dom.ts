@@ -2,7 +2,7 @@
 // Creation of elements. Text is only set as text: nothing here reaches the HTML parser, so a name
 // in a trace cannot become markup.
 
-import { onEnd } from './signal';
+import { flushEffects, onEnd } from './signal';
 import { shortened } from './visible';
 
 /** A child of an element; null, false and undefined are skipped. */
@@ -174,18 +174,18 @@ export function blurWhenClosed(dialog: HTMLDialogElement): void {
 
 /**
  * Run work that replaces the page. The box with the same label continues the box in which the user
- * types: with its text, selection and focus.
+ * types: with its selection and focus. Its text is that of the new page's state.
  */
 export function keepTyping(work: () => void): void {
   const before = document.activeElement;
   if (!(before instanceof HTMLInputElement)) return work();
-  const { value, selectionStart, selectionEnd } = before;
+  const { selectionStart, selectionEnd } = before;
   const label = before.getAttribute('aria-label');
   work();
+  flushEffects(); // a text that is set later would move the caret
   const boxes = [...document.querySelectorAll('input')];
   const after = boxes.find((box) => box.getAttribute('aria-label') === label);
   if (!after) return;
-  after.value = value;
   after.focus();
   // Null for kinds of input without a selection.
   if (selectionStart !== null) after.setSelectionRange(selectionStart, selectionEnd);
