@@ -32,25 +32,6 @@ static void pf_add_chrome_metadata(struct tv_pf_reading *reading, struct tv_byte
     tv_pf_add_metadata(reading, key, value);
 }
 
-/* Add the fields of a message that are texts or numbers, under Perfetto's names. */
-static void pf_add_chrome_fields(struct tv_pf_reading *reading, struct tv_bytes bytes,
-                                 const char *const *names, size_t count)
-{
-    struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_protobuf_field field;
-    while (tv_pf_next(&message, &field)) {
-        char number[24];
-        struct tv_bytes value = field.bytes;
-        if (field.number >= count || !names[field.number])
-            continue;
-        if (field.wire == TV_PROTOBUF_VARINT)
-            value = (struct tv_bytes){
-                (uint8_t *)number,
-                (size_t)snprintf(number, sizeof number, "%" PRId64, (int64_t)field.value)};
-        tv_pf_add_metadata(reading, names[field.number], value);
-    }
-}
-
 /* Trials of one packet that are listed; more are not believed. */
 #define MAX_TRIALS 10000u
 
@@ -71,7 +52,7 @@ void tv_pf_take_chrome_metadata(struct tv_pf_reading *reading, struct tv_bytes b
     struct tv_out trials, background;
     tv_out_init_memory(&trials);
     tv_out_init_memory(&background);
-    pf_add_chrome_fields(reading, bytes, names, TV_COUNT(names));
+    tv_pf_add_metadata_fields(reading, bytes, names, TV_COUNT(names));
     for (uint32_t i = 0; i < MAX_TRIALS && tv_pf_next(&message, &field);)
         if (field.number == 4) {
             i++;
@@ -99,7 +80,7 @@ void tv_pf_take_benchmark_metadata(struct tv_pf_reading *reading, struct tv_byte
         [7] = "cr-benchmark-story-tags",    [8] = "cr-benchmark-story-run-index",
         [9] = "cr-benchmark-had-failures",
     };
-    pf_add_chrome_fields(reading, bytes, names, TV_COUNT(names));
+    tv_pf_add_metadata_fields(reading, bytes, names, TV_COUNT(names));
 }
 
 /* ---- Traces inside ---- */

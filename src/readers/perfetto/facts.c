@@ -26,6 +26,28 @@ void tv_pf_add_metadata(struct tv_pf_reading *reading, const char *key, struct t
             tv_pf_text(reading, tv_bytes_of(key)), tv_pf_text(reading, value)};
 }
 
+static void pf_add_metadata_number(struct tv_pf_reading *reading, const char *key, uint64_t number)
+{
+    char text[24];
+    int length = snprintf(text, sizeof text, "%" PRId64, (int64_t)number);
+    tv_pf_add_metadata(reading, key, (struct tv_bytes){(uint8_t *)text, (size_t)length});
+}
+
+void tv_pf_add_metadata_fields(struct tv_pf_reading *reading, struct tv_bytes bytes,
+                               const char *const *names, size_t count)
+{
+    struct tv_pf_message message = tv_pf_message_over(bytes);
+    struct tv_protobuf_field field;
+    while (tv_pf_next(&message, &field)) {
+        if (field.number >= count || !names[field.number])
+            continue;
+        if (field.wire == TV_PROTOBUF_VARINT)
+            pf_add_metadata_number(reading, names[field.number], field.value);
+        else
+            tv_pf_add_metadata(reading, names[field.number], field.bytes);
+    }
+}
+
 /* Add the facts of SystemInfo that are texts or numbers, under Perfetto's names. */
 static void pf_add_system_facts(struct tv_pf_reading *reading, struct tv_bytes bytes)
 {
@@ -42,18 +64,7 @@ static void pf_add_system_facts(struct tv_pf_reading *reading, struct tv_bytes b
         [15] = "android_serial_console",
         [16] = "system_ram_bytes",
     };
-    char text[24];
-    struct tv_pf_message message = tv_pf_message_over(bytes);
-    struct tv_protobuf_field field;
-    while (tv_pf_next(&message, &field)) {
-        if (field.number >= TV_COUNT(names) || !names[field.number])
-            continue;
-        struct tv_bytes value = field.bytes;
-        if (field.wire == TV_PROTOBUF_VARINT)
-            value = (struct tv_bytes){(uint8_t *)text,
-                                      (size_t)snprintf(text, sizeof text, "%" PRIu64, field.value)};
-        tv_pf_add_metadata(reading, names[field.number], value);
-    }
+    tv_pf_add_metadata_fields(reading, bytes, names, TV_COUNT(names));
 }
 
 static void pf_take_system_info(struct tv_pf_reading *reading, struct tv_bytes bytes)
@@ -216,11 +227,15 @@ static void pf_add_metadata_list(struct tv_pf_reading *reading, const char *key,
     tv_pf_add_metadata(reading, key, (struct tv_bytes){list->buffer, list->length});
 }
 
-static void pf_add_metadata_number(struct tv_pf_reading *reading, const char *key, uint64_t number)
+/* Move the value of a new attribute, the last row, to the row that has its key already. */
+static void pf_replace_attribute(struct tv_pf_reading *reading, uint32_t row)
 {
-    char text[24];
-    int length = snprintf(text, sizeof text, "%" PRId64, (int64_t)number);
-    tv_pf_add_metadata(reading, key, (struct tv_bytes){(uint8_t *)text, (size_t)length});
+    struct tv_ft_comment *rows = reading->metadata.rows;
+    uint32_t known = tv_map_add(&reading->attributes, rows[row].key, row);
+    if (known == row)
+        return;
+    rows[known].value = rows[row].value;
+    reading->metadata.count--;
 }
 
 /* Add what the user said about the recording: {1 {1 key, 2 number, 3 text}}. A key counts as it was
@@ -243,9 +258,8 @@ static void pf_take_trace_attributes(struct tv_pf_reading *reading, struct tv_by
             pf_add_metadata_number(reading, key, number.value);
         else
             tv_pf_add_metadata(reading, key, tv_pf_find(field.bytes, 3).bytes);
-        for (size_t i = 0; i < first && first < reading->metadata.count; i++)
-            if (reading->metadata.rows[i].key == reading->metadata.rows[first].key)
-                reading->metadata.rows[i] = reading->metadata.rows[--reading->metadata.count];
+        if (first < reading->metadata.count)
+            pf_replace_attribute(reading, (uint32_t)first);
     }
 }
 

@@ -418,6 +418,7 @@ void tv_pf_reading_release(struct tv_pf_reading *reading)
     tv_free(reading->buffer_events.rows);
     tv_free(reading->logs.rows);
     tv_free(reading->losses.rows);
+    tv_map_release(&reading->attributes);
     tv_free(reading->unread.rows);
     tv_free(reading->disks.rows);
     tv_map_release(&reading->disk_index);

@@ -449,6 +449,7 @@ struct tv_pf_reading {
     TV_TABLE(tv_pf_log) logs;
     uint32_t clock_sync; /* blob: the last RemoteClockSync of the machine; TV_NONE */
     TV_TABLE(tv_pf_loss) losses;
+    struct tv_map attributes; /* key of an attribute (text) -> row of the metadata */
     TV_TABLE(tv_pf_unread) unread;
     struct tv_pf_gpu_counters gpu_counters;
     TV_TABLE(tv_pf_disk) disks;
@@ -639,6 +640,9 @@ void tv_pf_add_logs(struct tv_pf_reading *reading, struct tv_ft_merge *merge);
 
 /* Add a row of metadata, unless the value is empty. */
 void tv_pf_add_metadata(struct tv_pf_reading *reading, const char *key, struct tv_bytes value);
+/* Add the fields of a message that are texts or numbers: names[number], of which some are NULL. */
+void tv_pf_add_metadata_fields(struct tv_pf_reading *reading, struct tv_bytes bytes,
+                               const char *const *names, size_t count);
 
 /* Count a packet that is not drawn, and keep the first ones of its type; add them to the
  * metadata. */
