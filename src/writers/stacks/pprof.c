@@ -274,18 +274,24 @@ static size_t pprof_find_value(const struct tv_sample_values *values, uint32_t n
     return number;
 }
 
+/* Does a value have one of these value types? */
+static bool pprof_has_type(const struct tv_trace *trace, const bool *types, uint32_t name)
+{
+    for (size_t i = 0; i < trace->tables.value_types.count; i++)
+        if (types[i] && trace->tables.value_types.rows[i].name == name)
+            return true;
+    return false;
+}
+
 /* Keep only the values of these value types. */
 static void pprof_choose_values(const struct tv_trace *trace, const bool *types,
                                 struct tv_sample_values *values)
 {
-    struct tv_sample_values chosen = {values->list, 0};
-    for (size_t i = 0; i < trace->tables.value_types.count; i++) {
-        uint32_t name = trace->tables.value_types.rows[i].name;
-        size_t number = pprof_find_value(values, name);
-        if (types[i] && pprof_find_value(&chosen, name) == chosen.count)
-            values->list[chosen.count++] = values->list[number];
-    }
-    *values = chosen;
+    size_t kept = 0;
+    for (size_t i = 0; i < values->count; i++)
+        if (pprof_has_type(trace, types, values->list[i].name))
+            values->list[kept++] = values->list[i];
+    values->count = kept;
 }
 
 /* Write the value types in the order of their positions. */
@@ -310,11 +316,13 @@ static void pprof_collect_samples(struct pprof_writer *writer,
 {
     const struct tv_tables *tables = &writer->trace->tables;
     uint32_t *positions = tv_alloc(tables->value_types.count, sizeof *positions);
-    for (size_t i = 0; i < tables->value_types.count; i++)
-        positions[i] =
-            pprof_type_position(values, pprof_find_value(values, tables->value_types.rows[i].name));
+    for (size_t i = 0; i < tables->value_types.count; i++) {
+        size_t number = pprof_find_value(values, tables->value_types.rows[i].name);
+        positions[i] = number < values->count ? pprof_type_position(values, number) : TV_NONE;
+    }
     for (size_t i = 0; i < tables->samples.count; i++) {
         const struct tv_sample *sample = &tables->samples.rows[i];
+        assert(positions[sample->type] != TV_NONE);
         pprof_writer_add(writer, (struct pprof_stack){sample->thread, sample->line_path},
                          positions[sample->type], sample->weight);
         losses->times += !writer->trace->head->inputs[sample->input].weight_axis;
