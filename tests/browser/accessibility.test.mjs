@@ -5,7 +5,7 @@ import { makeTrace } from '../../web/tools/mock-engine.mjs';
 import { serve } from '../../web/tools/mock-server.mjs';
 import { faults } from './axe.mjs';
 import { openPage } from './browser.mjs';
-import { test } from './limited.mjs';
+import { test } from './suite.mjs';
 
 const STATES = [
   ['profile, with a method open and a range', '#method=5&range=100000000-900000000', 'light'],

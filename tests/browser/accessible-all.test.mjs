@@ -5,7 +5,7 @@ import { strict as assert } from 'node:assert';
 import { COLOUR_RULES, faults } from './axe.mjs';
 import { computed, until } from './browser.mjs';
 import { Hand } from './hand.mjs';
-import { test } from './limited.mjs';
+import { test } from './suite.mjs';
 import { FORMATS } from './three-formats.mjs';
 
 /** Dialogs lie over a page whose faults are known; what opens without one is a part of the page. */

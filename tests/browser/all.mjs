@@ -5,6 +5,7 @@
 //     TRACEVIEW=build/dev/src/traceview TRACEVIEW_EXAMPLE=build/dev/examples/example.trace \
 //         npm --prefix tests/browser test            or: node all.mjs --part 2/4
 import { readdirSync } from 'node:fs';
+import { load } from './suite.mjs';
 
 const here = new URL('.', import.meta.url);
 const part = process.argv.includes('--part') ? process.argv.at(-1) : '1/1';
@@ -58,4 +59,4 @@ for (const { name, seconds } of files) {
   least.seconds += seconds;
   least.names.push(name);
 }
-for (const name of shares[number - 1].names) await import(new URL(name, here));
+for (const name of shares[number - 1].names) await load(new URL(name, here));

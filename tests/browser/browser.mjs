@@ -2,7 +2,7 @@
 // A headless Chromium, pages in it that note what goes wrong, and ways to read what they show.
 import { existsSync, readFileSync } from 'node:fs';
 import { chromium } from 'playwright-core';
-import { after } from './limited.mjs';
+import { afterAll } from './suite.mjs';
 import { PATIENCE_MS, rested, watchRest } from './rest.mjs';
 
 export { rested };
@@ -50,7 +50,7 @@ function killChildren() {
   for (const child of children.trim().split(' ')) process.kill(Number(child), 'SIGKILL');
 }
 
-after(async () => {
+afterAll(async () => {
   if (!running) return;
   const late = setTimeout(killChildren, END_MS);
   await (await running).close();
@@ -88,11 +88,19 @@ const idle = new Map();
 /** Further ones are closed: each has a process. */
 const MAX_IDLE = 3;
 
+/** Whose storage a document has, as DevTools name it; '' if it has none. */
+function originOf(address) {
+  const { origin, protocol } = new URL(address);
+  if (protocol === 'file:') return 'file://';
+  return origin === 'null' ? '' : origin;
+}
+
 /** A page of its own context; its `troubles` are errors, messages to the console, other hosts. */
 async function newPage(options) {
   const context = await newContext({ acceptDownloads: true, ...options });
   const page = await context.newPage();
-  const one = { page, context, devtools: await context.newCDPSession(page), once: false };
+  const devtools = await context.newCDPSession(page);
+  const one = { page, context, devtools, origins: new Set(), once: false };
   const tell = (text) => one.troubles.push(text);
   page.on('pageerror', (error) => tell(`error: ${error.message}`));
   page.on('console', (message) => {
@@ -102,6 +110,10 @@ async function newPage(options) {
     const url = new URL(request.url());
     if (!['data:', 'blob:'].includes(url.protocol) && url.hostname !== '127.0.0.1')
       tell(`request: ${url}`);
+  });
+  page.on('framenavigated', (frame) => {
+    const origin = originOf(frame.url());
+    if (origin) one.origins.add(origin);
   });
   // From the first moment on: who waits for the dialog only when it opens may be too late.
   page.on('filechooser', () => undefined);
@@ -118,26 +130,41 @@ async function newPage(options) {
 }
 
 /** Leaves the document, with all that it stored and where hand and keyboard were. */
-async function clear({ page, context, devtools }) {
+async function clear({ page, devtools, origins }) {
   for (const key of ['Shift', 'Control', 'Alt', 'Meta']) await page.keyboard.up(key);
   await page.mouse.up();
   await page.mouse.move(-1, -1);
-  const { origin } = new URL(page.url());
-  await page.evaluate(() => {
-    sessionStorage.clear();
-    window.name = '';
-  });
+  await page.evaluate(() => (window.name = ''));
   await page.goto('about:blank');
   // A new page has this place in its history as well.
   await devtools.send('Page.resetNavigationHistory');
-  await devtools.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
-  await context.clearCookies();
+  for (const origin of origins)
+    await devtools.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
+  origins.clear();
+}
+
+/** Empties a page for another test, or closes it. */
+async function giveBack(kind, one) {
+  const { context } = one;
+  if (one.once || context.pages().length > 1 || idle.has(kind)) return context.close();
+  try {
+    await clear(one);
+  } catch {
+    // It does not answer, or has been closed.
+    return context.close();
+  }
+  if (idle.size >= MAX_IDLE) {
+    const [[oldest, unused]] = idle;
+    idle.delete(oldest);
+    await unused.context.close();
+  }
+  idle.set(kind, one);
 }
 
 /**
- * `troubles` collects errors, messages to the console and requests to other hosts.  `close` ends the
- * page; `release` lets another test have it, emptied: a renderer that runs already opens a page for
- * two thirds of the processor time.
+ * `troubles` collects errors, messages to the console and requests to other hosts. After `close` the
+ * page is not the caller's any more: another test may have it, emptied, as a renderer that runs
+ * already opens a page for two thirds of the processor time. `discard` ends a page that may not answer.
  */
 export async function openPage(address, options = {}) {
   const { viewport = { width: 1600, height: 1000 }, ...others } = options;
@@ -149,18 +176,10 @@ export async function openPage(address, options = {}) {
   const { page, context } = one;
   const troubles = (one.troubles = []);
   await page.goto(address);
-  const close = () => context.close();
-  const release = async () => {
-    if (one.once || context.pages().length > 1 || idle.has(kind)) return close();
-    await clear(one);
-    if (idle.size >= MAX_IDLE) {
-      const [[oldest, { context: unused }]] = idle;
-      idle.delete(oldest);
-      await unused.close();
-    }
-    idle.set(kind, one);
-  };
-  return { page, troubles, close, release };
+  let ended = null;
+  const close = () => (ended ??= giveBack(kind, one));
+  const discard = () => (ended ??= context.close());
+  return { page, troubles, close, discard };
 }
 
 /** Opens a page for some work, which ends however that goes. */
@@ -169,10 +188,10 @@ export async function withPage(address, options, work) {
   try {
     await work(opened);
   } catch (error) {
-    await opened.close();
+    await opened.discard();
     throw error;
   }
-  await opened.release();
+  await opened.close();
 }
 
 /** The page with its trace is there and its first table or flame graph is computed. */

@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert';
 import { place, until } from './browser.mjs';
 import { showFile } from './files.mjs';
-import { test } from './limited.mjs';
+import { test } from './suite.mjs';
 
 const slice = (name, ts, dur, tdur, args = {}) => ({
   ...{ ph: 'X', name, pid: 1, tid: 1, ts, dur, tts: ts, tdur, args },

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openPage, until } from './browser.mjs';
-import { after, test } from './limited.mjs';
+import { after, test } from './suite.mjs';
 import { json, view } from './program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'traceview-compare-calls-'));

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openPage, rested, until } from './browser.mjs';
 import { copies } from './files.mjs';
-import { after, test } from './limited.mjs';
+import { after, test } from './suite.mjs';
 import { json, view } from './program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'traceview-compare-flame-'));

@@ -3,7 +3,7 @@
 // gives way, keys that two views could take.
 import { strict as assert } from 'node:assert';
 import { place, until } from './browser.mjs';
-import { test } from './limited.mjs';
+import { test } from './suite.mjs';
 import { onPage } from './made-up.mjs';
 
 const box = (page, selector) => page.locator(selector).first().boundingBox();

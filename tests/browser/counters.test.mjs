@@ -5,7 +5,7 @@ import { strict as assert } from 'node:assert';
 import { place, until } from './browser.mjs';
 import { shown } from './exported.mjs';
 import { showFile } from './files.mjs';
-import { before, test } from './limited.mjs';
+import { before, test } from './suite.mjs';
 import { json } from './program.mjs';
 
 const heap = [40, 10, 70, 20, 90, 30].map((used, i) => ({

@@ -4,7 +4,7 @@
 import { strict as assert } from 'node:assert';
 import { until } from './browser.mjs';
 import { showFile } from './files.mjs';
-import { before, test } from './limited.mjs';
+import { before, test } from './suite.mjs';
 
 const slice = (name, pid, tid, ts, dur, more = {}) => ({
   ...{ ph: 'X', name, pid, tid, ts, dur },

@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert';
 import { place, until } from './browser.mjs';
 import { showFile } from './files.mjs';
-import { before, test } from './limited.mjs';
+import { before, test } from './suite.mjs';
 import { json } from './program.mjs';
 
 /** Two processes, of which the second stands first; times in microseconds. */

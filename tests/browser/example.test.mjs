@@ -13,7 +13,7 @@ import {
   tableLines,
   until,
 } from './browser.mjs';
-import { after, before, test } from './limited.mjs';
+import { after, before, test } from './suite.mjs';
 import { example, json, view } from './program.mjs';
 
 let viewer;

@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages over files that a test writes: the real program shows each, and all ends with the tests.
+// Pages over files that a test writes: the real program shows each, until the test ends.
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openPage, ready } from './browser.mjs';
-import { after } from './limited.mjs';
+import { afterAll, afterThis } from './suite.mjs';
 import { view } from './program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'traceview-'));
-const shown = [];
 
-after(async () => {
-  for (const { opened, viewer } of shown) {
-    await opened.close();
-    await viewer.stop();
-  }
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => rmSync(folder, { recursive: true }));
 
 /**
  * The page over a file of that name: of events, or of a text or bytes.  `waits` knows when it is there,
@@ -28,7 +21,10 @@ export async function showFile(name, content, { waits = ready, hash = '', option
   writeFileSync(file, asIs ? content : JSON.stringify(content));
   const viewer = await view(file);
   const opened = await openPage(viewer.address + hash, options);
-  shown.push({ opened, viewer });
+  afterThis(async () => {
+    await opened.close();
+    await viewer.stop();
+  });
   await waits(opened.page);
   return { ...opened, address: viewer.address, file };
 }

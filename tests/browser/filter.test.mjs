@@ -4,7 +4,7 @@
 import { strict as assert } from 'node:assert';
 import { ms, rested, tableLines, until } from './browser.mjs';
 import { showFile } from './files.mjs';
-import { before, test } from './limited.mjs';
+import { before, test } from './suite.mjs';
 import { json } from './program.mjs';
 
 const slice = (tid, name, ts, dur, args) => ({

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assertAccessible } from './axe.mjs';
 import { openPage, place, until } from './browser.mjs';
-import { after, before, test } from './limited.mjs';
+import { after, before, test } from './suite.mjs';
 import { program, view } from './program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'findings-'));

@@ -4,7 +4,7 @@
 import { strict as assert } from 'node:assert';
 import { openPage, place, ready, rested, tableLines, until } from './browser.mjs';
 import { showFile } from './files.mjs';
-import { test } from './limited.mjs';
+import { test } from './suite.mjs';
 import { example, json, view } from './program.mjs';
 
 /** A stray event at 0, and 200 slices of 1 ms from 2,000 s on. */

@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert';
 import { place, rested, until } from './browser.mjs';
 import { showFile } from './files.mjs';
-import { before, test } from './limited.mjs';
+import { before, test } from './suite.mjs';
 
 const slice = (tid, name, ts, dur) => ({ ph: 'X', pid: 1, tid, name, ts, dur });
 /** main: task 0-400 with step, step in step, rest, step; task again at once. pool: task 300. */

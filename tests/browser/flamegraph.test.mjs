@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openPage, until } from './browser.mjs';
-import { test } from './limited.mjs';
+import { test } from './suite.mjs';
 
 const golden = join(dirname(fileURLToPath(import.meta.url)), '../golden');
 

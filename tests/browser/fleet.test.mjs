@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assertAccessible } from './axe.mjs';
 import { openPage, until } from './browser.mjs';
-import { after, test } from './limited.mjs';
+import { after, test } from './suite.mjs';
 import { program, serveStore } from './program.mjs';
 
 const VERSIONS = 24;

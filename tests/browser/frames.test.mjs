@@ -4,7 +4,7 @@
 import { strict as assert } from 'node:assert';
 import { fileURLToPath } from 'node:url';
 import { boxOf, ms, openPage, place, ready, until } from './browser.mjs';
-import { after, before, test } from './limited.mjs';
+import { after, before, test } from './suite.mjs';
 import { json, view } from './program.mjs';
 
 /** Three frames of app, of which that from 11 to 24 ms is late, and one of game from 0 to 12 ms. */

@@ -3,7 +3,7 @@
 // the page is without an edge where forced colours take its shadow away.
 import { strict as assert } from 'node:assert';
 import { openPage, ready, until } from './browser.mjs';
-import { test } from './limited.mjs';
+import { test } from './suite.mjs';
 import { example, view } from './program.mjs';
 
 async function onExample(options, run) {

@@ -4,7 +4,7 @@
 import { strict as assert } from 'node:assert';
 import { place, until } from './browser.mjs';
 import { showFile } from './files.mjs';
-import { before, test } from './limited.mjs';
+import { before, test } from './suite.mjs';
 
 /** Times in microseconds; each thread has ten calls of 100 after each other, "main 0" and so on. */
 const THREADS = ['main', 'loader', ...Array.from({ length: 40 }, (_, i) => `pool ${i}`)];

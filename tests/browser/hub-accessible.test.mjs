@@ -4,7 +4,7 @@
 import { strict as assert } from 'node:assert';
 import { assertAccessible } from './axe.mjs';
 import { onHub } from './hub-page.mjs';
-import { test } from './limited.mjs';
+import { test } from './suite.mjs';
 import { id, someTraces } from './mock-hub.mjs';
 
 const file = { name: 'big.trace', mimeType: '', buffer: Buffer.alloc(3000, 1) };

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { openPage, ready, until } from './browser.mjs';
-import { after, test } from './limited.mjs';
+import { after, test } from './suite.mjs';
 import { example, json, program, serveStore } from './program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'hub-'));

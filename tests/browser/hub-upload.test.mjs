@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from './browser.mjs';
 import { onHub } from './hub-page.mjs';
-import { after, test } from './limited.mjs';
+import { after, test } from './suite.mjs';
 import { id, made } from './mock-hub.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'hub-'));

@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert';
 import { rested, until } from './browser.mjs';
 import { onHub } from './hub-page.mjs';
-import { test } from './limited.mjs';
+import { test } from './suite.mjs';
 import { id, made, someTraces } from './mock-hub.mjs';
 
 const names = (page) => page.locator('.traces th.name > .link').allTextContents();

@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert';
 import { place, rested, until } from './browser.mjs';
 import { showFile } from './files.mjs';
-import { test } from './limited.mjs';
+import { test } from './suite.mjs';
 
 const rows = (page) => page.waitForSelector('.label .name');
 

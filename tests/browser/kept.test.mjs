@@ -5,7 +5,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { difference, NAMES, pathOf, take } from './kept.mjs';
-import { test } from './limited.mjs';
+import { test } from './suite.mjs';
 
 /** So many pixels may differ by more than shades: a line that stands elsewhere by rounding. */
 const MOST = 0.003;

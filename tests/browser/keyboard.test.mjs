@@ -4,7 +4,7 @@
 import { strict as assert } from 'node:assert';
 import { until } from './browser.mjs';
 import { Hand, near, size } from './hand.mjs';
-import { test } from './limited.mjs';
+import { test } from './suite.mjs';
 
 const rangeOf = (p) => p.range?.split('-').map(Number);
 

@@ -5,7 +5,7 @@ import { strict as assert } from 'node:assert';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { until } from './browser.mjs';
 import { Hand, near, size } from './hand.mjs';
-import { test } from './limited.mjs';
+import { test } from './suite.mjs';
 import { FORMATS } from './three-formats.mjs';
 
 const TRACE = ['.trace'];

@@ -2,7 +2,7 @@
 // Very many tracks: the page makes elements for what is seen, not for what there is.
 import { strict as assert } from 'node:assert';
 import { showFile } from './files.mjs';
-import { test } from './limited.mjs';
+import { test } from './suite.mjs';
 
 const MANY = 20_000;
 /** Far less than one a track. */

@@ -4,7 +4,7 @@
 import { strict as assert } from 'node:assert';
 import { until } from './browser.mjs';
 import { Hand } from './hand.mjs';
-import { test } from './limited.mjs';
+import { test } from './suite.mjs';
 
 async function on(options, work) {
   await Hand.holds('.trace', options, async (hand) => {

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openPage, place, ready, rested, until } from './browser.mjs';
-import { after, before, test } from './limited.mjs';
+import { after, before, test } from './suite.mjs';
 import { view } from './program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'notes-'));

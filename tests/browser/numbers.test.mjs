@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openPage, ready, until } from './browser.mjs';
 import { exported, nameOf, profile, sorted } from './exported.mjs';
-import { after, test } from './limited.mjs';
+import { after, test } from './suite.mjs';
 import { example, json, program, view } from './program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'numbers-'));

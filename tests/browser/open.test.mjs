@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { assertAccessible } from './axe.mjs';
 import { openPage, place, ready, until, withPage } from './browser.mjs';
-import { after, test } from './limited.mjs';
+import { after, test } from './suite.mjs';
 import { json, view, viewWith } from './program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'open-'));

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openPage, place, ready, until } from './browser.mjs';
 import { showFile } from './files.mjs';
-import { test } from './limited.mjs';
+import { test } from './suite.mjs';
 import { example, view } from './program.mjs';
 
 const named = (pid, name, index) => [

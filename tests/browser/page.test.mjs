@@ -14,7 +14,7 @@ import {
   tableLines,
   until,
 } from './browser.mjs';
-import { test } from './limited.mjs';
+import { test } from './suite.mjs';
 import { onPage } from './made-up.mjs';
 import { example, view, viewAgain } from './program.mjs';
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { faults } from './axe.mjs';
 import { openPage, place, until } from './browser.mjs';
 import { copies } from './files.mjs';
-import { after, test } from './limited.mjs';
+import { after, test } from './suite.mjs';
 import { view } from './program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'traceview-paired-'));

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { browser, openPage, ready, rested } from './browser.mjs';
 import { showFile } from './files.mjs';
-import { test } from './limited.mjs';
+import { test } from './suite.mjs';
 import { example, view } from './program.mjs';
 
 const HOSTILE = '</text><script>window.broken = 1</script>&amp;\u0001"\'';

@@ -5,11 +5,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after } from './limited.mjs';
+import { afterAll } from './suite.mjs';
 
 /** Servers that run: what a broken test leaves behind would keep this process alive. */
 const running = new Set();
-after(() => {
+afterAll(() => {
   for (const child of running) child.kill('SIGKILL');
 });
 

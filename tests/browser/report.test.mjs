@@ -18,7 +18,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { openPage, ready, rested, until } from './browser.mjs';
 import { exported, nameOf, profile } from './exported.mjs';
-import { after, test } from './limited.mjs';
+import { after, test } from './suite.mjs';
 import { example, json, program, view } from './program.mjs';
 
 const DATA = fileURLToPath(new URL('../../../shared/data/', import.meta.url));

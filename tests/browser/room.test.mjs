@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert';
 import { openPage, ready, rested, until } from './browser.mjs';
 import { showFile } from './files.mjs';
-import { after, before, test } from './limited.mjs';
+import { after, before, test } from './suite.mjs';
 import { example, json, view } from './program.mjs';
 
 const SIZES = [

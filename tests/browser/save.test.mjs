@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { openPage, until } from './browser.mjs';
-import { after, test } from './limited.mjs';
+import { after, test } from './suite.mjs';
 import { example, json, serveStore, view } from './program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'save-'));

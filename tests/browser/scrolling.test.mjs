@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { browser, openPage, rested } from './browser.mjs';
 import { showFile } from './files.mjs';
-import { test } from './limited.mjs';
+import { test } from './suite.mjs';
 import { example, view } from './program.mjs';
 
 const data = join(import.meta.dirname, '../../../shared/data/trace-event');

@@ -4,7 +4,7 @@
 import { strict as assert } from 'node:assert';
 import { openPage, place, ready, until } from './browser.mjs';
 import { showFile } from './files.mjs';
-import { test } from './limited.mjs';
+import { test } from './suite.mjs';
 import { example, json, view } from './program.mjs';
 
 /** 60 names; the k-th begins at k * 7 mod 60 ms, lasts 10 us, and 10 s of another name follow. */

@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { deflateSync, gunzipSync, gzipSync } from 'node:zlib';
 import { openPage, place, ready, rested, until } from './browser.mjs';
 import { exported, FIGURES, nameOf, shown } from './exported.mjs';
-import { after, test } from './limited.mjs';
+import { after, test } from './suite.mjs';
 import { example, json, program } from './program.mjs';
 
 const DATA = fileURLToPath(new URL('../../../shared/data/', import.meta.url));

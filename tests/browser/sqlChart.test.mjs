@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { faults } from './axe.mjs';
 import { place, rested, until } from './browser.mjs';
 import { showFile } from './files.mjs';
-import { test } from './limited.mjs';
+import { test } from './suite.mjs';
 import { example, program } from './program.mjs';
 
 const asked = spawnSync(program(), ['sql', 'select 1', example()], { encoding: 'utf8' });

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openPage, place, ready, until } from './browser.mjs';
-import { after, before, test } from './limited.mjs';
+import { after, before, test } from './suite.mjs';
 import { view } from './program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'states-'));

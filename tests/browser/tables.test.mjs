@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openPage, place, ready, until } from './browser.mjs';
-import { after, test } from './limited.mjs';
+import { after, test } from './suite.mjs';
 import { example, view } from './program.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'tables-'));

@@ -4,7 +4,7 @@ import { strict as assert } from 'node:assert';
 import { existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { colours, openPage, until } from './browser.mjs';
-import { test } from './limited.mjs';
+import { test } from './suite.mjs';
 import { view } from './program.mjs';
 
 const folder = fileURLToPath(new URL('../../../shared/data/method-trace/real/', import.meta.url));

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { place, rested, tableLines, until } from './browser.mjs';
 import { nameOf, profile, shown, sorted } from './exported.mjs';
 import { showFile } from './files.mjs';
-import { test } from './limited.mjs';
+import { test } from './suite.mjs';
 import { json } from './program.mjs';
 
 /** Two overloads of run, one in the other; log is called by both and by draw. */

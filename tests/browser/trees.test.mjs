@@ -5,7 +5,7 @@ import { strict as assert } from 'node:assert';
 import { readFileSync } from 'node:fs';
 import { ms, openPage, place, until } from './browser.mjs';
 import { showFile } from './files.mjs';
-import { after, before, test } from './limited.mjs';
+import { after, before, test } from './suite.mjs';
 import { example, json, view } from './program.mjs';
 
 let page;

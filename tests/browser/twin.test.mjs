@@ -4,7 +4,7 @@
 import { strict as assert } from 'node:assert';
 import { until } from './browser.mjs';
 import { showFile } from './files.mjs';
-import { test } from './limited.mjs';
+import { test } from './suite.mjs';
 
 const own = { cat: 'o', id: '0x5', pid: 1, tid: 1 };
 const EVENTS = {

@@ -4,7 +4,7 @@ import { strict as assert } from 'node:assert';
 import { readFileSync } from 'node:fs';
 import { openPage, place, ready, tableLines, until } from './browser.mjs';
 import { showFile } from './files.mjs';
-import { test } from './limited.mjs';
+import { test } from './suite.mjs';
 import { example, json, view } from './program.mjs';
 
 const NS = { ns: 1, µs: 1e3, ms: 1e6, s: 1e9, min: 60e9, h: 3600e9, d: 86400e9 };

@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert';
 import { rested } from './browser.mjs';
 import { showFile } from './files.mjs';
-import { before, test } from './limited.mjs';
+import { before, test } from './suite.mjs';
 
 const EVENTS = [
   { ph: 'X', name: 'outer', cat: 'a', pid: 1, tid: 1, ts: 0, dur: 1000, tts: 0, tdur: 500 },
