@@ -75,7 +75,7 @@ static bool jfr_stack_read(struct jfr_stack_reader *reader, struct jfr_group_sta
         slots[JFR_STACKS_FRAMES] == UINT64_MAX)
         return false;
     cursor = tv_jfr_cursor_at(chunk, slots[JFR_STACKS_FRAMES]);
-    if (!tv_jfr_take(&cursor, 4, &count) || count > TV_PROFILE_DEPTH ||
+    if (!tv_jfr_take(&cursor, 4, &count) || count == 0 || count > TV_PROFILE_DEPTH ||
         (uint64_t)(cursor.end - cursor.at) < (count + 1) * sizeof(uint64_t))
         return false;
     reader->group_methods =
