@@ -4,7 +4,7 @@
  *
  *     trace --> call tree --> profile --> rows of `method`, and their names
  *        |          '---------------> rows of `path`
- *        |-> slices ----------------> sketches: calls of a method by length
+ *        |-> lengths.c -------------> sketches: calls of a method by length
  *        '-> details.c -------------> rows of the detail tables
  *
  * A batch collects the rows of many traces in memory. tv_fleet_batch_close
@@ -17,18 +17,12 @@
  * With 64 bits, two of a million methods collide with a probability of about
  * 3e-8.
  *
- * A sketch counts the calls of a method by their length: bucket 0 has those of
- * 0 ns, bucket b those from 1.02^(b-1) up to 1.02^b ns.  The middle of a bucket
- * is within 1 % of everything in it, and sketches of many traces are added up
- * bucket by bucket.
- *
  * Paths that took less than a given share of their trace are left out; their
  * time stays in the self time of their caller.
  */
 #include "fleet/batch.h"
 
 #include <assert.h>
-#include <math.h>
 #include <nettle/sha2.h>
 #include <stddef.h>
 #include <string.h>
@@ -48,9 +42,6 @@
 #define BATCH_TRACES 1000u
 #define BATCH_ROWS ((size_t)1 << 20)
 #define BATCH_BUCKETS ((size_t)1 << 23)
-/* Bucket 2206 has the longest time of 63 bits, so 12 bits hold every bucket. */
-#define BUCKET_BITS 12u
-#define SLICES_AT_ONCE 1024u
 
 const char *const tv_fleet_declared[FLEET_DECLARED] = {"version", "commit", "device", "scenario",
                                                        "side"};
@@ -193,21 +184,6 @@ uint64_t tv_fleet_method_of(const struct fleet_numbers *numbers, uint32_t frame)
     return numbers->methods[frame];
 }
 
-/* Calls of one method whose lengths are in one bucket. */
-struct fleet_lengths {
-    struct tv_map index;         /* row << BUCKET_BITS | bucket -> entry */
-    struct tv_sort_key *entries; /* key as above, and the count */
-    size_t count, room;
-};
-
-/* Return the bucket of a length: the smallest b such that the length is below
- * 1.02^b. */
-static uint32_t fleet_bucket_of(tv_ns length)
-{
-    static const double step = 0.019802627296179712; /* ln 1.02 */
-    return length < 1 ? 0 : (uint32_t)(log((double)length) / step) + 1;
-}
-
 /* Copy a text of the trace. */
 static uint32_t fleet_text(struct tv_fleet_batch *batch, const struct tv_trace_info *info,
                            uint32_t string)
@@ -262,79 +238,6 @@ static void fleet_add_methods(struct tv_fleet_batch *batch, uint64_t trace,
         tv_time_add(&method->excl_cpu, cost->excl_cpu);
     }
     tv_map_release(&rows);
-}
-
-/* Count a call.  The entry's member `index` is its count: entries are sorted by
- * their key, the count goes along. */
-static void fleet_count_length(struct fleet_lengths *lengths, uint32_t row, tv_ns length)
-{
-    uint64_t key = (uint64_t)row << BUCKET_BITS | fleet_bucket_of(length);
-    uint32_t entry = tv_map_add(&lengths->index, key, (uint32_t)lengths->count);
-    if (entry == lengths->count) {
-        lengths->entries = tv_array_reserve(lengths->entries, &lengths->room, lengths->count + 1,
-                                            sizeof *lengths->entries);
-        lengths->entries[lengths->count++] = (struct tv_sort_key){key, 0};
-    }
-    lengths->entries[entry].index++;
-}
-
-/* Count the calls in slices of one row; `id` is the number of the first in SQL. */
-static void fleet_count_slices(const struct tv_trace *trace, const struct fleet_frames *frames,
-                               struct fleet_method *methods, struct fleet_lengths *lengths,
-                               uint32_t row, uint64_t id)
-{
-    struct tv_slice slices[SLICES_AT_ONCE];
-    uint32_t count = trace->rows[row].count;
-    for (uint32_t first = 0; first < count; first += SLICES_AT_ONCE) {
-        uint32_t some = count - first < SLICES_AT_ONCE ? count - first : SLICES_AT_ONCE;
-        tv_slices_read(trace, row, first, some, slices);
-        for (uint32_t i = 0; i < some; i++) {
-            uint32_t at = frames->row[trace->paths.nodes[slices[i].path].frame];
-            if (at == TV_NONE)
-                continue;
-            fleet_count_length(lengths, at, slices[i].length);
-            if (methods[at].longest_slice < 0 || slices[i].length > methods[at].longest) {
-                methods[at].longest = slices[i].length;
-                methods[at].longest_at = slices[i].start;
-                methods[at].longest_slice = (int64_t)(id + first + i);
-            }
-        }
-    }
-}
-
-/* Make the sketches of a trace's rows, which begin at `first`. */
-static void fleet_add_sketches(struct tv_fleet_batch *batch, size_t first,
-                               struct fleet_lengths *lengths)
-{
-    tv_sort_keys(lengths->entries, lengths->count);
-    batch->buckets = tv_array_reserve(batch->buckets, &batch->bucket_room,
-                                      batch->bucket_count + lengths->count, sizeof *batch->buckets);
-    for (size_t i = 0; i < lengths->count; i++) {
-        const struct tv_sort_key *entry = &lengths->entries[i];
-        struct fleet_method *method = &batch->methods[first + (entry->key >> BUCKET_BITS)];
-        if (method->bucket_count++ == 0)
-            method->first_bucket = (uint32_t)batch->bucket_count;
-        batch->buckets[batch->bucket_count++] =
-            (struct fleet_bucket){(uint32_t)(entry->key & ((1u << BUCKET_BITS) - 1)),
-                                  entry->index < UINT32_MAX ? (uint32_t)entry->index : UINT32_MAX};
-    }
-}
-
-/* Make the sketches of the methods of one trace, whose rows begin at `first`,
- * and note their longest calls. */
-static void fleet_add_lengths(struct tv_fleet_batch *batch, size_t first,
-                              const struct tv_trace *trace, const struct fleet_frames *frames)
-{
-    struct fleet_lengths lengths = {.entries = NULL};
-    uint64_t id = 0;
-    tv_map_init(&lengths.index);
-    bool has_methods = batch->method_count > first;
-    for (uint32_t row = 0; row < trace->row_count; id += trace->rows[row++].count)
-        if (has_methods && tv_track_has_calls(&trace->tracks[trace->rows[row].track]))
-            fleet_count_slices(trace, frames, &batch->methods[first], &lengths, row, id);
-    fleet_add_sketches(batch, first, &lengths);
-    tv_map_release(&lengths.index);
-    tv_free(lengths.entries);
 }
 
 /* Return whether a path is large enough for a row.  Then its callers are large enough, too. */
@@ -535,13 +438,17 @@ uint64_t tv_fleet_batch_add(struct tv_fleet_batch *batch, const struct tv_fleet_
         tv_alloc(frame_count + 1, sizeof(uint32_t))};
     for (size_t i = 0; i < frame_count; i++)
         frames.row[i] = TV_NONE;
+    /* one more than threads, for tracks of none */
+    struct fleet_thread_calls *threads =
+        tv_alloc((size_t)trace->head->thread_count + 1, sizeof *threads);
     fleet_add_trace(batch, origin, trace, profile);
     fleet_add_methods(batch, number, profile, &frames);
-    fleet_add_lengths(batch, first, trace, &frames);
+    tv_fleet_add_lengths(batch, first, trace, frames.row, threads);
     if (origin->path_share != TV_FLEET_NO_PATHS)
         fleet_add_paths(batch, origin, tree, profile, &frames);
-    uint64_t left_out = tv_fleet_add_details(batch, origin, trace, tree, &frames.numbers);
+    uint64_t left_out = tv_fleet_add_details(batch, origin, trace, tree, &frames.numbers, threads);
     tv_out_release(&scratch);
+    tv_free(threads);
     tv_free(frames.numbers.methods);
     tv_free(frames.row);
     tv_profile_free(profile);

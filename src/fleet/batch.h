@@ -76,6 +76,13 @@ struct fleet_numbers {
     struct tv_out *scratch;
 };
 
+/* Sums over the calls of a thread. */
+struct fleet_thread_calls {
+    uint64_t calls;
+    int64_t wall, cpu; /* of its outermost calls */
+    bool lacks_cpu;    /* the CPU time of some call is unknown */
+};
+
 /* Return the number of the method of a frame, of which a trace may list many that have no calls.
  * (batch.c) */
 uint64_t tv_fleet_method_of(const struct fleet_numbers *numbers, uint32_t frame);
@@ -108,12 +115,19 @@ static inline struct fleet_details *tv_fleet_details(struct tv_fleet_batch *batc
 void tv_fleet_add_name(struct tv_fleet_batch *batch, const struct tv_trace_info *info,
                        const struct tv_frame *frame, uint64_t method);
 
+/* Make the sketches of the methods of a trace, whose rows begin at `first`, note their longest
+ * calls, and add all calls to the sums of their threads.  `rows` has the row of each frame after
+ * `first`, or TV_NONE. (lengths.c) */
+void tv_fleet_add_lengths(struct tv_fleet_batch *batch, size_t first, const struct tv_trace *trace,
+                          const uint32_t *rows, struct fleet_thread_calls *threads);
+
 /* Add the rows of the detail tables.  `tree` is the call tree, or the tree of samples of a trace
- * without calls.  Return how many matching slices got no row because there were too many.
- * (details.c) */
+ * without calls; `threads` are the sums of its threads, which are 0 afterwards.  Return how many
+ * matching slices got no row because there were too many. (details.c) */
 uint64_t tv_fleet_add_details(struct tv_fleet_batch *batch, const struct tv_fleet_origin *origin,
                               const struct tv_trace *trace, const struct tv_call_tree *tree,
-                              const struct fleet_numbers *numbers);
+                              const struct fleet_numbers *numbers,
+                              struct fleet_thread_calls *threads);
 
 /* ---- Shared by questions.c and fetch.c (questions.c) ---- */
 

@@ -113,8 +113,10 @@ static struct fleet_detail *fleet_find_thread(struct fleet_threads *threads, uin
     return &details->rows[row];
 }
 
-/* Add the calls of each thread, and the times of its outermost calls. */
-static void fleet_count_calls(struct fleet_threads *threads)
+/* Add the calls of each thread, and the times of its outermost calls, from the call tree.  A call
+ * whose CPU time is unknown, or too small, ran at least as long as its children, which only the
+ * tree knows. */
+static void fleet_count_calls_of_tree(struct fleet_threads *threads)
 {
     struct tv_call_tree *tree = tv_call_tree_by_thread(threads->trace, &TV_SELECT_ALL, 1);
     uint32_t *owner = tv_alloc(tree->count, sizeof *owner); /* thread + 1 */
@@ -134,6 +136,24 @@ static void fleet_count_calls(struct fleet_threads *threads)
     }
     tv_free(owner);
     tv_call_tree_free(tree);
+}
+
+/* Add what was counted of each thread.  Rows are in the order of the tracks, as in the tree. */
+static void fleet_add_calls(struct fleet_threads *threads, struct fleet_thread_calls *calls)
+{
+    const struct tv_trace *trace = threads->trace;
+    const unsigned clocks = tv_trace_info_clocks(trace->head);
+    for (uint32_t i = 0; i < trace->track_count; i++) {
+        uint32_t thread = trace->tracks[i].thread;
+        if (thread >= trace->head->thread_count || calls[thread].calls == 0)
+            continue;
+        struct fleet_detail *row = fleet_find_thread(threads, thread);
+        row->numbers[THREAD_CALLS] += (int64_t)calls[thread].calls;
+        if (clocks & TV_CLOCK_WALL)
+            tv_time_add(&row->numbers[THREAD_WALL], calls[thread].wall);
+        tv_time_add(&row->numbers[THREAD_CPU], calls[thread].cpu);
+        calls[thread].calls = 0; /* the other tracks of the thread */
+    }
 }
 
 /* Add a time of a state to a sum that is unknown so far, or not. */
@@ -168,12 +188,19 @@ static void fleet_add_states(struct fleet_threads *threads)
 
 /* Add the rows of the threads that have calls or states. */
 static void fleet_add_threads(struct tv_fleet_batch *batch, uint64_t number,
-                              const struct tv_trace *trace)
+                              const struct tv_trace *trace, const struct tv_call_tree *tree,
+                              struct fleet_thread_calls *calls)
 {
+    bool lacks_cpu = tree->raised;
     struct fleet_threads threads = {.batch = batch, .trace = trace, .number = number};
     threads.rows = tv_alloc((size_t)trace->head->thread_count + 1, sizeof *threads.rows);
     tv_map_init(&threads.index);
-    fleet_count_calls(&threads);
+    for (uint32_t i = 0; i < trace->head->thread_count; i++)
+        lacks_cpu |= calls[i].lacks_cpu;
+    if (lacks_cpu)
+        fleet_count_calls_of_tree(&threads);
+    else
+        fleet_add_calls(&threads, calls);
     fleet_add_states(&threads);
     tv_map_release(&threads.index);
     tv_free(threads.rows);
@@ -391,9 +418,10 @@ static uint64_t fleet_add_slices(struct tv_fleet_batch *batch, const struct tv_f
 
 uint64_t tv_fleet_add_details(struct tv_fleet_batch *batch, const struct tv_fleet_origin *origin,
                               const struct tv_trace *trace, const struct tv_call_tree *tree,
-                              const struct fleet_numbers *numbers)
+                              const struct fleet_numbers *numbers,
+                              struct fleet_thread_calls *threads)
 {
-    fleet_add_threads(batch, numbers->trace, trace);
+    fleet_add_threads(batch, numbers->trace, trace, tree, threads);
     fleet_add_samples(batch, numbers, trace);
     fleet_add_findings(batch, numbers->trace, trace, tree);
     return fleet_add_slices(batch, origin, numbers, trace);
