@@ -28,6 +28,7 @@ struct fleet_merging {
     struct tv_parquet *parquet;
     const struct tv_parquet_column *columns;
     size_t count;
+    size_t batch; /* the column of that name */
     uint64_t number;
 };
 
@@ -158,7 +159,7 @@ static enum tv_status merge_put_list(struct fleet_merging *merging, size_t colum
 static enum tv_status merge_put_value(struct fleet_merging *merging, size_t column,
                                       const struct tv_sql_value *value, struct tv_error *err)
 {
-    if (strcmp(merging->columns[column].name, "batch") == 0)
+    if (column == merging->batch)
         tv_parquet_put_integer(merging->parquet, column, (int64_t)merging->number);
     else if (merging->columns[column].list && value->kind == TV_SQL_IS_TEXT)
         return merge_put_list(merging, column, value->text, err);
@@ -187,6 +188,8 @@ static enum tv_status merge_write(struct tv_sql *sql, struct fleet_merging *merg
                                   const struct tv_out *query, struct tv_out *out,
                                   struct tv_error *err)
 {
+    while (strcmp(merging->columns[merging->batch].name, "batch") != 0)
+        merging->batch++; /* every table has one */
     merging->parquet = tv_parquet_new(out, merging->columns, merging->count);
     enum tv_status status = tv_sql_for_each_row(sql, (const char *)query->buffer, merging->count,
                                                 merge_take_row, merging, err);

@@ -824,9 +824,7 @@ static enum tv_status sql_take_chunk(const struct sql_row_taker *taker,
     struct tv_sql_value values[TV_SQL_MAX_COLUMNS];
     enum tv_status status = TV_OK;
     for (uint64_t row = 0; row < chunk->count && status == TV_OK; row++) {
-        for (uint64_t i = 0; i < columns->count; i++)
-            values[i] =
-                tv_sql_value_read(&columns->items[i], chunk->data[i], chunk->validity[i], row);
+        tv_sql_row_read(columns, chunk, row, values);
         status = taker->take(taker->context, values, err);
     }
     return status;

@@ -144,6 +144,28 @@ struct tv_sql_value tv_sql_value_read(const struct tv_sql_result_column *column,
     return value;
 }
 
+/* Most values are integers of 64 bits, of which only what is used is written: answers have millions
+ * of them. */
+void tv_sql_row_read(const struct tv_sql_columns *columns, const struct tv_sql_chunk *chunk,
+                     uint64_t row, struct tv_sql_value *values)
+{
+    for (uint64_t i = 0; i < columns->count; i++) {
+        const int type = columns->items[i].type;
+        const uint64_t *validity = chunk->validity[i];
+        bool is_known = !validity || validity[row / 64] >> row % 64 & 1;
+        if (is_known && type == DUCK_BIGINT) {
+            values[i].kind = TV_SQL_IS_INTEGER;
+            values[i].integer = ((const int64_t *)chunk->data[i])[row];
+        } else if (is_known && type == DUCK_UBIGINT) {
+            values[i].kind = TV_SQL_IS_HUGE;
+            values[i].integer = 0;
+            values[i].low = ((const uint64_t *)chunk->data[i])[row];
+        } else {
+            values[i] = tv_sql_value_read(&columns->items[i], chunk->data[i], validity, row);
+        }
+    }
+}
+
 /* ---- Values as text ---- */
 
 void tv_sql_put_huge(struct tv_out *out, const struct tv_sql_value *number)

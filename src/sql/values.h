@@ -70,6 +70,11 @@ void tv_sql_chunk_release(struct tv_sql_chunk *chunk);
 struct tv_sql_value tv_sql_value_read(const struct tv_sql_result_column *column, const void *data,
                                       const uint64_t *validity, uint64_t row);
 
+/* Decode the values of a row, one for each column.  Members that their kinds do not use are not
+ * set. */
+void tv_sql_row_read(const struct tv_sql_columns *columns, const struct tv_sql_chunk *chunk,
+                     uint64_t row, struct tv_sql_value *values);
+
 /* Write a value as a cell of a format. */
 void tv_sql_put_value(struct tv_out *out, enum tv_sql_format format,
                       const struct tv_sql_value *value);
