@@ -6,15 +6,15 @@
 #include "base/out.h"
 
 struct tv_parquet_dictionary {
-    struct tv_out numbers; /* the distinct ones, 8 bytes each */
+    struct tv_out numbers; /* the distinct ones */
     struct tv_out places;  /* of all, as a data page has them */
     uint32_t count;        /* distinct numbers */
 };
 
-/* Make the dictionary of numbers of 8 bytes, in the order of their first places.  False: it would
- * have more than `most` bytes.  Release it also then. */
+/* Make the dictionary of numbers of `size` bytes, 4 or 8, in the order of their first places.
+ * False: it would have more than `most` bytes.  Release it also then. */
 bool tv_parquet_make_dictionary(struct tv_parquet_dictionary *dictionary, struct tv_bytes numbers,
-                                size_t most);
+                                size_t size, size_t most);
 void tv_parquet_release_dictionary(struct tv_parquet_dictionary *dictionary);
 
 #endif

@@ -10,9 +10,10 @@
  *
  * Values are PLAIN: little-endian numbers, texts after their length.  zstd finds what a dictionary
  * would.  Whole numbers are differences (delta.h) where a sample of them gets smaller so: sorted
- * keys, and the buckets of sketches.  Keys (UINT64) have a page with their distinct numbers
- * (dictionary.h) where that is smaller.  A level of definition is 1 where there is a value; a level
- * of repetition is 1 where it continues the list of the row.  Both are run lengths.
+ * keys.  Keys (UINT64) and small numbers (UINT32), such as the buckets of sketches, have a page
+ * with their distinct numbers (dictionary.h) where that is smaller.  A level of definition is 1
+ * where there is a value; a level of repetition is 1 where it continues the list of the row.  Both
+ * are run lengths.
  *
  * The pages of a row group are compressed by several threads, then written in the order of the
  * columns.
@@ -383,19 +384,20 @@ static void parquet_write(struct tv_parquet *parquet, const struct tv_out *bytes
 }
 
 /* Write the header of a page with `packed` bytes, which are `unpacked` without zstd: of a
- * dictionary, or of data.  Its numbers are the fields of parquet.thrift: 1 type, 2 and 3 sizes
- * without and with compression, 5 DataPageHeader or 7 DictionaryPageHeader (1 number of values, 2
- * encoding of the values, 3 and 4 encodings of the levels). */
+ * dictionary of `distinct` numbers, or of data (0).  Its numbers are the fields of parquet.thrift:
+ * 1 type, 2 and 3 sizes without and with compression, 5 DataPageHeader or 7 DictionaryPageHeader (1
+ * number of values, 2 encoding of the values, 3 and 4 encodings of the levels). */
 static void parquet_put_page_header(struct tv_out *out, const struct parquet_page *page,
-                                    size_t packed, size_t unpacked, bool is_dictionary)
+                                    size_t packed, size_t unpacked, size_t distinct)
 {
+    const bool is_dictionary = distinct > 0;
     struct tv_thrift thrift = {.out = out};
     tv_thrift_begin_item(&thrift);
     tv_thrift_i32(&thrift, 1, is_dictionary ? DICTIONARY_PAGE : DATA_PAGE);
     tv_thrift_i32(&thrift, 2, (int32_t)unpacked);
     tv_thrift_i32(&thrift, 3, (int32_t)packed);
     tv_thrift_begin(&thrift, is_dictionary ? 7 : 5);
-    tv_thrift_i32(&thrift, 1, is_dictionary ? (int32_t)(unpacked / 8) : (int32_t)page->count);
+    tv_thrift_i32(&thrift, 1, (int32_t)(is_dictionary ? distinct : page->count));
     tv_thrift_i32(&thrift, 2, is_dictionary ? PLAIN : page->encoding);
     if (!is_dictionary) {
         tv_thrift_i32(&thrift, 3, RLE);
@@ -405,13 +407,14 @@ static void parquet_put_page_header(struct tv_out *out, const struct parquet_pag
     tv_thrift_end(&thrift);
 }
 
-/* Write one compressed page of a column, which had `unpacked` bytes, and count it. */
+/* Write one compressed page of a column, which had `unpacked` bytes, and count it; `distinct` as
+ * for its header. */
 static void parquet_put_page(struct tv_parquet *parquet, struct parquet_page *page,
-                             const struct tv_out *packed, size_t unpacked, bool is_dictionary)
+                             const struct tv_out *packed, size_t unpacked, size_t distinct)
 {
     struct tv_out head;
     tv_out_init_memory(&head);
-    parquet_put_page_header(&head, page, packed->length, unpacked, is_dictionary);
+    parquet_put_page_header(&head, page, packed->length, unpacked, distinct);
     parquet_write(parquet, &head);
     parquet_write(parquet, packed);
     page->packed += packed->length + head.length; /* the metadata count the headers */
@@ -456,7 +459,34 @@ static enum tv_status parquet_try_delta(ZSTD_CCtx *zstd, struct parquet_column *
     return status;
 }
 
-/* Choose how the values of a column are written; keys may have a dictionary. */
+/* Choose a dictionary if that is smaller than `bytes`.  Places of keys hardly get smaller; those of
+ * small numbers do, by how much a sample tells. */
+static enum tv_status parquet_try_dictionary(ZSTD_CCtx *zstd, struct parquet_column *column,
+                                             size_t bytes)
+{
+    const struct tv_bytes none = {NULL, 0};
+    const size_t size = parquet_types[column->column->type].size;
+    struct tv_parquet_dictionary *dictionary = &column->dictionary;
+    enum tv_status status = TV_OK;
+    bool fits = tv_parquet_make_dictionary(dictionary, parquet_bytes(&column->values), size,
+                                           size == 8 ? bytes / 8 * 7 : column->values.length / 2);
+    if (fits && size != 8) {
+        size_t places = dictionary->places.length / (column->values.length / SAMPLE);
+        const struct tv_bytes sample = {
+            dictionary->places.buffer + dictionary->places.length / 2 / 8 * 8, places};
+        status = parquet_compress(zstd, none, sample, &column->packed, &column->error);
+        fits =
+            dictionary->numbers.length + column->packed.length * (column->values.length / SAMPLE) <
+            bytes;
+    }
+    if (fits && status == TV_OK)
+        column->encoding = RLE_DICTIONARY;
+    else
+        tv_parquet_release_dictionary(dictionary);
+    return status;
+}
+
+/* Choose how the values of a column are written. */
 static enum tv_status parquet_choose(ZSTD_CCtx *zstd, struct parquet_column *column)
 {
     enum tv_parquet_type type = column->column->type;
@@ -466,13 +496,8 @@ static enum tv_status parquet_choose(ZSTD_CCtx *zstd, struct parquet_column *col
         column->values.length < 2 * SAMPLE)
         return TV_OK;
     enum tv_status status = parquet_try_delta(zstd, column, &bytes);
-    if (status == TV_OK && type == TV_PARQUET_UINT64) {
-        if (tv_parquet_make_dictionary(&column->dictionary, parquet_bytes(&column->values),
-                                       bytes / 8 * 7))
-            column->encoding = RLE_DICTIONARY;
-        else
-            tv_parquet_release_dictionary(&column->dictionary);
-    }
+    if (status == TV_OK && type != TV_PARQUET_INT64)
+        status = parquet_try_dictionary(zstd, column, bytes);
     if (column->encoding == DELTA) {
         column->differences.length = 0;
         tv_parquet_put_delta(&column->differences, parquet_bytes(&column->values),
@@ -522,11 +547,11 @@ static void parquet_write_pages(struct tv_parquet *parquet, struct parquet_colum
     if (column->encoding == RLE_DICTIONARY) {
         page->dictionary = parquet->offset;
         parquet_put_page(parquet, page, &column->packed_numbers, column->dictionary.numbers.length,
-                         true);
+                         column->dictionary.count);
         page->offset = parquet->offset;
     }
     parquet_put_page(parquet, page, &column->packed,
-                     column->levels.length + parquet_coded(column).length, false);
+                     column->levels.length + parquet_coded(column).length, 0);
     if (column->encoding == RLE_DICTIONARY)
         tv_parquet_release_dictionary(&column->dictionary);
     column->encoding = PLAIN;
