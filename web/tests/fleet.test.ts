@@ -4,6 +4,7 @@ import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   changeText,
+  deviationText,
   exemplarHash,
   lastChange,
   methodAlone,
@@ -26,6 +27,7 @@ test('fleet: versions keep their order, labels are sorted, and missing ones are 
 });
 
 test('fleet: changes are percentages up to ten times', () => {
+  assert.deepEqual([1.25, -1.25, -0.04, null].map(deviationText), ['1.3', '−1.3', '0.0', '–']);
   assert.equal(changeText(0.05), '+5.0 %');
   assert.equal(changeText(-0.5), '−50.0 %');
   assert.equal(changeText(11), '× 12.0');

@@ -11,6 +11,7 @@ import { HubError, messageOf, sendHubRequest } from '../hub/http';
 import { FlamePart } from './flamePart';
 import {
   changeText,
+  deviationText,
   exemplarHash,
   FIGURES,
   figureText,
@@ -430,7 +431,7 @@ class FleetPage {
           null,
           h('th', { attrs: { scope: 'row' } }, this.traceLink(row)),
           h('td', null, figureText(figure, row.figure)),
-          h('td', null, row.deviations === null ? '–' : row.deviations.toFixed(1)),
+          h('td', null, deviationText(row.deviations)),
         ),
       ),
     );

@@ -83,6 +83,13 @@ export function changeText(change: number | null): string {
   return text === '0.0 %' ? text : `${change < 0 ? '−' : '+'}${text}`;
 }
 
+/** Format how far a trace is from the median, in deviations. */
+export function deviationText(deviations: number | null): string {
+  if (deviations === null) return '–';
+  const text = Math.abs(deviations).toFixed(1);
+  return deviations < 0 && text !== '0.0' ? `−${text}` : text;
+}
+
 /** Return the versions in their order, each once. */
 export function versionsOf(rows: readonly VersionRow[]): string[] {
   return [...new Set(rows.flatMap(({ version }) => (version === null ? [] : [version])))];
