@@ -8,6 +8,7 @@ import {
   exemplarHash,
   lastChange,
   methodAlone,
+  sortChanged,
   sparkPath,
   trendChart,
   typicalTrace,
@@ -24,6 +25,22 @@ test('fleet: versions keep their order, labels are sorted, and missing ones are 
   assert.deepEqual(versionsOf(rows), ['1.10', '1.9']);
   assert.deepEqual(valuesOf(rows, 'device'), ['a', 'b']);
   assert.deepEqual(valuesOf(rows, 'scenario'), []);
+});
+
+test('fleet: changes that are hardly chance come first, the largest of either kind before others', () => {
+  const method = (key: string, base: number, fresh: number | null, p: number | null) => ({
+    ...{ key, base, new: fresh, change: null, low: null, high: null, p },
+  });
+  const rows = [
+    method('noise', 900, 990, 0.9),
+    method('sure', 100, 110, 0.01),
+    method('unknown', 500, null, null),
+    method('surer', 100, 80, 0.001),
+  ];
+  assert.deepEqual(
+    sortChanged(rows).map(({ key }) => key),
+    ['surer', 'sure', 'unknown', 'noise'],
+  );
 });
 
 test('fleet: changes are percentages up to ten times', () => {

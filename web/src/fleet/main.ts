@@ -19,6 +19,7 @@ import {
   isUploaded,
   lastChange,
   methodAlone,
+  sortChanged,
   sparkPath,
   trendChart,
   typicalTrace,
@@ -292,8 +293,7 @@ class FleetPage {
 
   private showMethods(rows: MethodRow[], note: string): void {
     const figure = this.place.get('figure');
-    const size = (row: MethodRow): number => Math.abs((row.new ?? 0) - (row.base ?? 0));
-    const sorted = [...rows].sort((a, b) => size(b) - size(a)).slice(0, MOST_SHOWN);
+    const sorted = sortChanged(rows).slice(0, MOST_SHOWN);
     setText(this.note, note);
     const value = (n: number | null): string => (n === null ? '–' : figureText(figure, n));
     fill(

@@ -83,6 +83,16 @@ export function changeText(change: number | null): string {
   return text === '0.0 %' ? text : `${change < 0 ? '−' : '+'}${text}`;
 }
 
+/** A change with a larger p may be chance: the same limit as that of `fleet regressions`. */
+const MAX_CHANCE = 0.01;
+
+/** Sort methods for the table of what changed most: changes that are hardly chance come first. */
+export function sortChanged(rows: readonly MethodRow[]): MethodRow[] {
+  const size = (row: MethodRow): number => Math.abs((row.new ?? 0) - (row.base ?? 0));
+  const isSure = (row: MethodRow): number => Number(row.p !== null && row.p <= MAX_CHANCE);
+  return [...rows].sort((a, b) => isSure(b) - isSure(a) || size(b) - size(a));
+}
+
 /** Format how far a trace is from the median, in deviations. */
 export function deviationText(deviations: number | null): string {
   if (deviations === null) return '–';
