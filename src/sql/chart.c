@@ -151,8 +151,8 @@ static void chart_write(struct tv_out *out, const struct sql_chart *chart, struc
 }
 
 enum tv_status tv_sql_write_chart(struct tv_out *out, const struct tv_sql_columns *columns,
-                                  const struct tv_sql_rows *from,
-                                  const struct tv_sql_output *output, struct tv_error *err)
+                                  const struct tv_sql_rows *from, struct tv_sql_output *output,
+                                  struct tv_error *err)
 {
     struct tv_sql_chunk chunk;
     uint64_t measure = columns->count;
@@ -172,6 +172,7 @@ enum tv_status tv_sql_write_chart(struct tv_out *out, const struct tv_sql_column
     }
     chart->more = chart->more && !limited;
     chart_write(out, chart, output->file);
+    output->rows = chart->rows;
     tv_out_release(&chart->texts);
     tv_free(chart);
     return TV_OK;

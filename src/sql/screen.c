@@ -157,7 +157,7 @@ static void screen_add_row(struct sql_screen *screen, const struct tv_sql_chunk 
 }
 
 void tv_sql_write_screen(struct tv_out *out, const struct tv_sql_columns *columns,
-                         const struct tv_sql_rows *from, const struct tv_sql_output *output)
+                         const struct tv_sql_rows *from, struct tv_sql_output *output)
 {
     struct sql_screen *screen = tv_alloc(1, sizeof *screen);
     struct tv_sql_chunk chunk;
@@ -173,6 +173,7 @@ void tv_sql_write_screen(struct tv_out *out, const struct tv_sql_columns *column
             screen_add_row(screen, &chunk, row, rows++);
         tv_sql_chunk_release(&chunk);
     }
+    output->rows = rows;
     if (rows <= MAX_MEASURED_ROWS) {
         screen_choose_widths(screen);
         screen_write_measured(screen);

@@ -67,6 +67,7 @@ struct tv_sql_output {
     uint64_t max_rows;    /* 0: all */
     struct tv_bytes file; /* a column "file" in front with this value; data NULL: none */
     bool headed;          /* CSV: the header was written for an earlier trace */
+    uint64_t rows;        /* of the last answer; set when it was written */
 };
 
 /* Run the statements of a text, and write the rows of the last one that has any.  TV_ERR_USAGE

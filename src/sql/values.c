@@ -634,6 +634,7 @@ enum tv_status tv_sql_write_result(struct tv_out *out, const struct tv_sql_rows 
     enum tv_status status = tv_sql_columns_list(&result.columns, from, err);
     if (status == TV_OK && output->format == TV_SQL_PARQUET) {
         status = sql_write_parquet(&result, from, err);
+        output->rows = result.rows;
     } else if (status == TV_OK && output->format == TV_SQL_CHART) {
         status = tv_sql_write_chart(out, &result.columns, from, output, err);
     } else if (status == TV_OK && output->format == TV_SQL_TABLE && tv_layout_width(out) > 0) {
@@ -643,6 +644,7 @@ enum tv_status tv_sql_write_result(struct tv_out *out, const struct tv_sql_rows 
         sql_write_rows(&result, from);
         if (output->format == TV_SQL_JSON)
             tv_out_text(out, result.rows > 0 ? "\n]\n" : "]\n");
+        output->rows = result.rows;
     }
     tv_sql_columns_release(&result.columns);
     return status;

@@ -105,13 +105,12 @@ enum tv_status tv_sql_for_each_row(struct tv_sql *sql, const char *text, uint64_
 
 /* Write the rows as bars.  TV_ERR_USAGE: no column has numbers. (chart.c) */
 enum tv_status tv_sql_write_chart(struct tv_out *out, const struct tv_sql_columns *columns,
-                                  const struct tv_sql_rows *from,
-                                  const struct tv_sql_output *output,
+                                  const struct tv_sql_rows *from, struct tv_sql_output *output,
                                   struct tv_error *err) TV_MUST_CHECK;
 
 /* Write the rows in aligned columns for the screen that the output is laid out for. (screen.c) */
 void tv_sql_write_screen(struct tv_out *out, const struct tv_sql_columns *columns,
-                         const struct tv_sql_rows *from, const struct tv_sql_output *output);
+                         const struct tv_sql_rows *from, struct tv_sql_output *output);
 
 /* Write all rows. */
 enum tv_status tv_sql_write_result(struct tv_out *out, const struct tv_sql_rows *rows,

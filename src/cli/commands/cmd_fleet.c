@@ -128,7 +128,17 @@ static enum tv_status fleet_sql(const struct tv_command *command,
     return fleet_answer(settings, settings->files.items[0], code, err);
 }
 
-/* Ask a question that `put` writes as SQL. */
+/* An answer about a method has no rows: its name may be misspelled, or no trace have the labels. */
+static void fleet_tell_unknown_method(const struct tv_settings *settings)
+{
+    const char *where = settings->fleet.where;
+    tv_message(
+        "traceview: no trace%s%s has a method named '%s': `traceview fleet trends` lists the "
+        "largest ones",
+        where ? " with " : "", where ? where : "", settings->files.items[0]);
+}
+
+/* Ask a question about a method, which `put` writes as SQL. */
 static enum tv_status fleet_ask_question(const struct tv_settings *settings,
                                          enum tv_status (*put)(struct tv_out *,
                                                                const struct tv_fleet_question *,
@@ -141,11 +151,18 @@ static enum tv_status fleet_ask_question(const struct tv_settings *settings,
         .where = settings->fleet.where,
         .figure = fleet_figures[settings->fleet.figure],
     };
+    struct tv_fleet_store store;
     struct tv_out query;
     tv_out_init_memory(&query);
     enum tv_status status = put(&query, &question, err);
-    if (status == TV_OK)
-        status = fleet_answer(settings, tv_sql_end(&query), code, err);
+    if (status == TV_OK) {
+        status = tv_fleet_open(&store, settings, err);
+        if (status == TV_OK)
+            status = tv_fleet_write_answer(&store, tv_sql_end(&query), err);
+        if (status == TV_OK && store.rows == 0 && !settings->quiet)
+            fleet_tell_unknown_method(settings);
+        tv_fleet_close(&store, code);
+    }
     tv_out_release(&query);
     return status;
 }

@@ -128,6 +128,7 @@ struct tv_fleet_store {
     struct tv_words damaged; /* names of files, "0123456789abcdef.parquet" */
     struct tv_progress progress;
     struct tv_meter *meter; /* shows the work on a terminal, until something is written */
+    uint64_t rows;          /* of the last answer */
 };
 
 /* Open the folder of the fleet, with the views of tv_fleet_views or with none.  Damaged files are

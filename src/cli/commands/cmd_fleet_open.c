@@ -311,6 +311,7 @@ static enum tv_status fleet_try_answer(struct tv_fleet_store *store, const char 
     store->meter = NULL;
     tv_output_wait(&output, meter);
     status = tv_sql_run(store->sql, query, &how, &output.out, err);
+    store->rows = how.rows;
     *begun = status == TV_OK || (!output.path && output.out.total > 0);
     if (status != TV_OK && !*begun)
         output.out.length = 0;
