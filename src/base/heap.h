@@ -3,9 +3,10 @@
 #ifndef TV_BASE_HEAP_H
 #define TV_BASE_HEAP_H
 
-/* Keep up to 32 MiB of free memory, and take tables below 1 MiB from the heap, until the process
- * ends.  A process that reads many small traces, one after another, needs half the time so: the
- * system clears each page that it gives.  Call this before there are tables. */
+/* Keep up to 32 MiB of the heap and 64 MiB of larger tables when they are freed, and take tables
+ * below 1 MiB from the heap, until the process ends.  A process that reads many traces, one after
+ * another, needs less time so: the system clears each page that it gives.  Call this before there
+ * are tables and other threads. */
 void tv_memory_keep(void);
 
 #endif

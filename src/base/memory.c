@@ -7,6 +7,7 @@
  *                     --else-------------------------->  calloc
  *     tv_pages_alloc  --size < 64 KiB----------------->  tv_alloc     (1 MiB: tv_memory_keep)
  *                     --else-------------------------->  mmap, huge pages from 2 MiB on
+ *     tv_pages_free   --mmap, after tv_memory_keep---->  kept for a block of the same size
  */
 #include "base/memory.h"
 
@@ -17,6 +18,7 @@
 
 #ifndef __wasm__
 #include <malloc.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #endif
 
@@ -174,13 +176,61 @@ void tv_pages_free(void *memory, size_t size)
 /* Smaller tables come from the heap: they must not take a page each. */
 static size_t pages_from = SMALL_STEP;
 
+/* Blocks of pages that were freed after tv_memory_keep.  Fresh pages would be cleared by the kernel
+ * one by one, when they are touched; that takes longer than to clear a block that is there. */
+#define MAX_KEPT_BLOCKS 64u
+#define MAX_KEPT_PAGES ((size_t)64 * 1024 * 1024)
+
+static struct {
+    pthread_mutex_t lock;
+    bool is_used;
+    size_t count, total; /* bytes */
+    struct {
+        void *memory;
+        size_t size;
+    } blocks[MAX_KEPT_BLOCKS];
+} kept_pages = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
 void tv_memory_keep(void)
 {
     pages_from = (size_t)1024 * 1024;
+    kept_pages.is_used = true;
 #ifdef __GLIBC__
     trimmed_from = KEPT_BYTES;
     mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
 #endif
+}
+
+/* Take a kept block of this size; NULL: there is none. */
+static void *pages_take_kept(size_t size)
+{
+    void *memory = NULL;
+    pthread_mutex_lock(&kept_pages.lock);
+    for (size_t i = kept_pages.count; i-- > 0 && !memory;) {
+        if (kept_pages.blocks[i].size != size)
+            continue;
+        memory = kept_pages.blocks[i].memory;
+        kept_pages.blocks[i] = kept_pages.blocks[--kept_pages.count];
+        kept_pages.total -= size;
+    }
+    pthread_mutex_unlock(&kept_pages.lock);
+    if (memory)
+        memset(memory, 0, size);
+    return memory;
+}
+
+/* Keep a block.  False: there is no room for it. */
+static bool pages_keep(void *memory, size_t size)
+{
+    pthread_mutex_lock(&kept_pages.lock);
+    bool fits = kept_pages.count < MAX_KEPT_BLOCKS && size <= MAX_KEPT_PAGES - kept_pages.total;
+    if (fits) {
+        kept_pages.blocks[kept_pages.count].memory = memory;
+        kept_pages.blocks[kept_pages.count++].size = size;
+        kept_pages.total += size;
+    }
+    pthread_mutex_unlock(&kept_pages.lock);
+    return fits;
 }
 
 static size_t pages_round_up(size_t size)
@@ -206,6 +256,9 @@ void *tv_pages_alloc(size_t size)
     if (tv_swap_wants(size))
         return tv_swap_alloc(size, true);
     size = pages_round_up(size);
+    void *kept = kept_pages.is_used ? pages_take_kept(size) : NULL;
+    if (kept)
+        return kept;
     if (size < HUGE_PAGE)
         return pages_map(size);
 
@@ -226,7 +279,7 @@ void tv_pages_free(void *memory, size_t size)
 {
     if (size < pages_from || tv_swap_owns(memory))
         tv_free(memory);
-    else if (memory != NULL)
+    else if (memory != NULL && !(kept_pages.is_used && pages_keep(memory, pages_round_up(size))))
         munmap(memory, pages_round_up(size));
 }
 

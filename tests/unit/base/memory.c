@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/heap.h"
 #include "base/memory.h"
 #include "child.h"
 
@@ -247,6 +248,52 @@ static void gives_back_unused_pages(void **state)
         assert_true(given > (long)PIECES / 2 * PIECE / sysconf(_SC_PAGESIZE));
 }
 
+static bool is_zero(const uint8_t *bytes, size_t length)
+{
+    size_t at = 0;
+    while (at < length && bytes[at] == 0)
+        at++;
+    return at == length;
+}
+
+/* Exit with 1 if a kept block is not like a fresh one, with 2 if more than 64 MiB are kept. */
+static void use_kept_pages(void)
+{
+    enum { PIECES = 40, PIECE = 4 << 20, KEPT = 64 << 20 };
+    static const size_t sizes[] = {1 << 20, 3 << 20, 10000000};
+    static uint8_t *pieces[PIECES];
+    tv_memory_keep();
+    for (size_t i = 0; i < TV_COUNT(sizes); i++) {
+        for (size_t round = 0; round < 2;
+             round++) { /* two blocks, which are kept after the first */
+            uint8_t *one = tv_pages_alloc(sizes[i]), *other = tv_pages_alloc(sizes[i]);
+            if (one == other || !is_zero(one, sizes[i]) || !is_zero(other, sizes[i]))
+                _exit(1);
+            memset(one, 0xee, sizes[i]);
+            memset(other, 0xdd, sizes[i]);
+            tv_pages_free(one, sizes[i]);
+            tv_pages_free(other, sizes[i]);
+        }
+    }
+    for (size_t i = 0; i < PIECES; i++) {
+        pieces[i] = tv_pages_alloc(PIECE);
+        memset(pieces[i], 1, PIECE);
+    }
+    long before = resident_pages();
+    for (size_t i = 0; i < PIECES; i++)
+        tv_pages_free(pieces[i], PIECE);
+    long given = before - resident_pages();
+    if (IS_PLAIN && given < ((long)PIECES * PIECE - KEPT) / sysconf(_SC_PAGESIZE))
+        _exit(2);
+}
+
+static void kept_pages_are_zero_and_few(void **state)
+{
+    char text[CHILD_TEXT];
+    (void)state;
+    assert_int_equal(child_run(use_kept_pages, text), 0);
+}
+
 /* ---- Arena ---- */
 
 static void an_empty_array_owns_no_memory(void **state)
@@ -388,7 +435,7 @@ UNIT_TESTS(memory, cmocka_unit_test(allocates_zeros), cmocka_unit_test(zero_byte
            cmocka_unit_test(running_out_ends_the_program), cmocka_unit_test(reserve_doubles),
            cmocka_unit_test(reserve_grows_to_the_needed_size),
            cmocka_unit_test(pages_are_zero_and_writable), cmocka_unit_test(gives_large_arrays_back),
-           cmocka_unit_test(gives_back_unused_pages),
+           cmocka_unit_test(gives_back_unused_pages), cmocka_unit_test(kept_pages_are_zero_and_few),
            cmocka_unit_test(an_empty_array_owns_no_memory), cmocka_unit_test(pieces_stand_apart),
            cmocka_unit_test(large_pieces), cmocka_unit_test(zero_bytes_of_an_arena_have_an_address),
            cmocka_unit_test(texts_end_with_a_nul), cmocka_unit_test(overflow_ends_the_program));
