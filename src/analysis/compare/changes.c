@@ -27,8 +27,10 @@
 
 #include "analysis/compare/distribution.h"
 #include "base/memory.h"
+#include "base/sort.h"
 
 #define FEW_ROWS 5u
+#define FEW_VALUES 32u /* a call of qsort would take longer than sorting them */
 #define RELABELINGS 1000u
 #define MIN_RELABELINGS 200u
 #define MIN_VARIANCE 1e-12
@@ -46,7 +48,10 @@ static int changes_compare_doubles(const void *left, const void *right)
 
 static void changes_sort(double *values, size_t count)
 {
-    qsort(values, count, sizeof *values, changes_compare_doubles);
+    if (count <= FEW_VALUES)
+        TV_SORT_FEW(values, count);
+    else
+        qsort(values, count, sizeof *values, changes_compare_doubles);
 }
 
 /* Return the quantile of sorted values, interpolated between neighbours. */
