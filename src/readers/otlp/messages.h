@@ -102,8 +102,8 @@ struct tv_otlp_sample_fields tv_otlp_find_sample_fields(const struct tv_otlp_fil
 /* Levels of messages in a request. */
 enum {
     OTLP_LEVEL_REQUEST,
-    OTLP_LEVEL_RESOURCE_PROFILES,
-    OTLP_LEVEL_SCOPE_PROFILES,
+    OTLP_LEVEL_RESOURCE,
+    OTLP_LEVEL_SCOPE,
     OTLP_LEVEL_PROFILE,
     OTLP_LEVEL_SAMPLE,
     OTLP_LEVELS,
@@ -138,6 +138,27 @@ struct tv_bytes tv_otlp_parse_value(struct tv_bytes message, uint64_t *number);
 
 /* Write a value as JSON. */
 void tv_otlp_write_value(struct tv_bytes message, struct tv_out *out);
+
+/* Which process and library the current message of a walk is of. */
+struct tv_otlp_origin {
+    struct tv_profile_input *profile;
+    struct tv_map unnumbered;        /* name (string) of a process without an id -> a number */
+    struct tv_map listed;            /* metadata: key << 32 | value */
+    const uint8_t *resource, *scope; /* begins of their messages, which tell them apart */
+    struct tv_bytes name;            /* of the process; empty: unknown */
+    uint64_t pid;
+    bool has_pid; /* else `pid` is a number for the name */
+};
+
+void tv_otlp_origin_init(struct tv_otlp_origin *origin, struct tv_profile_input *profile);
+void tv_otlp_origin_release(struct tv_otlp_origin *origin);
+
+/* Read the resource and the scope around the current message, unless they are those before. */
+void tv_otlp_origin_move(struct tv_otlp_origin *origin, const struct tv_otlp_walk *walk);
+
+/* List a fact about the file as metadata, once. */
+void tv_otlp_add_metadata(struct tv_otlp_origin *origin, struct tv_bytes key,
+                          struct tv_bytes value);
 
 /* Read the attributes of the sample at an offset again. */
 enum tv_status tv_otlp_describe(const struct tv_trace *trace, uint32_t input, uint64_t offset,

@@ -32,9 +32,6 @@
 
 #define OTLP_FORMAT "OpenTelemetry profiles"
 
-/* Attributes of resources, and names of scopes, that metadata lists. */
-#define LISTED_ATTRIBUTES 100
-
 /* The role of an attribute for the thread of a sample, and its text if there is any. */
 struct otlp_role {
     enum tv_label_role role;
@@ -42,21 +39,12 @@ struct otlp_role {
     uint64_t number;
 };
 
-/* Attributes of a resource that name its process. */
-struct otlp_resource {
-    const uint8_t *message; /* of the resource profiles; NULL: none yet */
-    struct tv_bytes name;
-    uint64_t pid;
-    bool has_pid;
-};
-
 struct otlp {
     struct tv_profile_input profile;
     struct tv_otlp_file file;
     struct tv_sample_labels labels;
     uint64_t samples;
-    struct tv_map unnumbered; /* name (string) of a process without an id -> a number */
-    struct tv_map listed;     /* metadata: key << 32 | value */
+    struct tv_otlp_origin origin; /* of the current sample */
     /* The current request: */
     struct tv_profile_tables tables;
     struct tv_otlp_sample_fields fields;
@@ -64,9 +52,8 @@ struct otlp {
     struct tv_bytes *stacks; /* messages, until their first use */
     uint32_t *stack_steps;   /* TV_NONE: not yet */
     size_t role_count, role_capacity, stack_count, stack_capacity;
-    /* The current resource, profile and sample: */
-    struct otlp_resource resource;
-    const uint8_t *scope, *profile_message; /* begin of the message: names it */
+    /* The current profile and sample: */
+    const uint8_t *profile_message; /* begin of the message: names it */
     uint32_t type;
     int64_t *values; /* of the sample, as many as times if it has both */
     tv_ns *times;
@@ -228,89 +215,7 @@ static enum tv_status otlp_survey(struct otlp *otlp, bool *timed, struct tv_erro
     return TV_OK;
 }
 
-/* ---- Resources and profiles ---- */
-
-/* List what a resource or profile says; once, for requests of one program say it again. */
-static void otlp_add_metadata(struct otlp *otlp, struct tv_bytes key, struct tv_bytes value)
-{
-    if (value.length == 0 || otlp->listed.count >= LISTED_ATTRIBUTES)
-        return;
-    uint64_t pair = (uint64_t)tv_profile_string(&otlp->profile, key) << 32 |
-                    tv_profile_string(&otlp->profile, value);
-    if (tv_map_find(&otlp->listed, pair) != TV_NONE)
-        return;
-    tv_map_set(&otlp->listed, pair, 0);
-    tv_trace_info_add_metadata(otlp->profile.info, otlp->profile.input, key, value);
-}
-
-/* List an attribute of a resource, and look whether it names the process. */
-static void otlp_take_resource_attribute(struct otlp *otlp, struct tv_bytes message)
-{
-    struct tv_otlp_attribute attribute = tv_otlp_parse_attribute(message);
-    enum tv_label_role role = tv_label_find_role(attribute.name);
-    struct otlp_resource *resource = &otlp->resource;
-    uint64_t number;
-    struct tv_out shown;
-    struct tv_bytes text = tv_otlp_parse_value(attribute.value, &number);
-    if (role == TV_LABEL_PROCESS_NAME ||
-        (resource->name.length == 0 && tv_bytes_equal(attribute.name, TV_BYTES("service.name"))))
-        resource->name = text;
-    if (role == TV_LABEL_PROCESS_ID) {
-        resource->has_pid = text.length == 0 || tv_parse_u64(text, &number);
-        resource->pid = number;
-    }
-    if (text.length > 0) {
-        otlp_add_metadata(otlp, attribute.name, text);
-        return;
-    }
-    tv_out_init_memory(&shown);
-    tv_otlp_write_value(attribute.value, &shown);
-    otlp_add_metadata(otlp, attribute.name, (struct tv_bytes){shown.buffer, shown.length});
-    tv_out_release(&shown);
-}
-
-/* Read what is beside the samples of a resource.  A process without an id is known by its name,
- * and has a number instead. */
-static void otlp_begin_resource(struct otlp *otlp, struct tv_bytes message)
-{
-    struct tv_cursor cursor = tv_cursor_over(message);
-    struct tv_protobuf_field field, attribute;
-    otlp->resource = (struct otlp_resource){.message = message.data};
-    while (tv_protobuf_next(&cursor, &field)) {
-        if (field.number != OTLP_RESOURCE_PROFILES_RESOURCE || field.wire != TV_PROTOBUF_BYTES)
-            continue;
-        struct tv_cursor inside = tv_cursor_over(field.bytes);
-        while (tv_protobuf_next(&inside, &attribute))
-            if (attribute.number == OTLP_RESOURCE_ATTRIBUTE)
-                otlp_take_resource_attribute(otlp, attribute.bytes);
-    }
-    if (!otlp->resource.has_pid)
-        otlp->resource.pid =
-            tv_map_add(&otlp->unnumbered, tv_profile_string(&otlp->profile, otlp->resource.name),
-                       (uint32_t)otlp->unnumbered.count);
-}
-
-/* A scope is the library that profiled: "name version" as metadata. */
-static void otlp_begin_scope(struct otlp *otlp, struct tv_bytes message)
-{
-    struct tv_cursor cursor = tv_cursor_over(message);
-    struct tv_protobuf_field field, part;
-    struct tv_out name;
-    tv_out_init_memory(&name);
-    otlp->scope = message.data;
-    while (tv_protobuf_next(&cursor, &field)) {
-        if (field.number != OTLP_SCOPE_PROFILES_SCOPE)
-            continue;
-        struct tv_cursor inside = tv_cursor_over(field.bytes);
-        while (tv_protobuf_next(&inside, &part))
-            if (part.number == OTLP_SCOPE_NAME || part.number == OTLP_SCOPE_VERSION) {
-                tv_out_text(&name, name.length > 0 ? " " : "");
-                tv_out_bytes(&name, part.bytes);
-            }
-    }
-    otlp_add_metadata(otlp, TV_BYTES("scope"), (struct tv_bytes){name.buffer, name.length});
-    tv_out_release(&name);
-}
+/* ---- Profiles ---- */
 
 /* The numbers of a profile. */
 struct otlp_profile {
@@ -368,7 +273,8 @@ static void otlp_add_period(struct otlp *otlp, const struct otlp_profile *parsed
     tv_out_bytes(&text, unit);
     tv_out_text(&text, name.length > 0 ? " of " : "");
     tv_out_bytes(&text, name);
-    otlp_add_metadata(otlp, TV_BYTES("period"), (struct tv_bytes){text.buffer, text.length});
+    tv_otlp_add_metadata(&otlp->origin, TV_BYTES("period"),
+                         (struct tv_bytes){text.buffer, text.length});
     tv_out_release(&text);
     if (period_type[1] == type[1] && period_type[2] == type[2] &&
         tv_bytes_equal(unit, TV_BYTES("nanoseconds")) && parsed->period <= INT64_MAX)
@@ -470,8 +376,8 @@ static uint64_t otlp_parse_sample(struct otlp *otlp, struct tv_bytes message)
     struct tv_protobuf_field field;
     uint64_t stack = 0;
     tv_sample_labels_begin(&otlp->labels);
-    otlp->labels.pid = otlp->resource.pid;
-    otlp->labels.process = otlp->resource.name;
+    otlp->labels.pid = otlp->origin.pid;
+    otlp->labels.process = otlp->origin.name;
     otlp->value_count = otlp->time_count = 0;
     while (tv_protobuf_next(&cursor, &field)) {
         if (field.number == OTLP_SAMPLE_STACK)
@@ -518,10 +424,7 @@ static void otlp_add_sample(struct otlp *otlp, struct tv_bytes message)
 /* Begin the messages around a sample that the sample before was not in. */
 static void otlp_begin_messages(struct otlp *otlp, const struct tv_otlp_walk *walk)
 {
-    if (walk->messages[OTLP_LEVEL_RESOURCE_PROFILES].data != otlp->resource.message)
-        otlp_begin_resource(otlp, walk->messages[OTLP_LEVEL_RESOURCE_PROFILES]);
-    if (walk->messages[OTLP_LEVEL_SCOPE_PROFILES].data != otlp->scope)
-        otlp_begin_scope(otlp, walk->messages[OTLP_LEVEL_SCOPE_PROFILES]);
+    tv_otlp_origin_move(&otlp->origin, walk);
     if (walk->messages[OTLP_LEVEL_PROFILE].data != otlp->profile_message)
         otlp_begin_profile(otlp, walk->messages[OTLP_LEVEL_PROFILE]);
 }
@@ -553,8 +456,7 @@ static enum tv_status otlp_read_requests(struct otlp *otlp, const struct tv_read
 {
     enum tv_status status = TV_OK;
     tv_sample_labels_init(&otlp->labels, NULL, 0);
-    tv_map_init(&otlp->unnumbered);
-    tv_map_init(&otlp->listed);
+    tv_otlp_origin_init(&otlp->origin, &otlp->profile);
     for (size_t i = 0; status == TV_OK && i < otlp->file.count; i++) {
         const uint8_t *start = otlp->file.json ? NULL : otlp->file.bytes.data;
         tv_profile_tables_init(&otlp->tables, &otlp->profile, start, true);
@@ -567,8 +469,7 @@ static enum tv_status otlp_read_requests(struct otlp *otlp, const struct tv_read
     tv_tables_count_events(&otlp->profile.trace->tables, otlp->profile.input,
                            tv_profile_string(&otlp->profile, TV_BYTES("sample")), otlp->samples);
     tv_sample_labels_release(&otlp->labels);
-    tv_map_release(&otlp->unnumbered);
-    tv_map_release(&otlp->listed);
+    tv_otlp_origin_release(&otlp->origin);
     return status;
 }
 
