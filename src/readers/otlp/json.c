@@ -10,8 +10,8 @@
  * exception of OTLP). A file may have several requests, one after the other or one a line.
  *
  * The members of the messages that the reader wants are in a table; all others are skipped.
- * Messages nest as the table says, at most five deep, whatever the file does: lists inside
- * attributes, which could nest further, stay JSON.  Lists of numbers become a field each.
+ * Messages nest as the table says.  Only values of attributes can nest as deep as a file likes:
+ * from OTLP_DEPTH on they stay JSON.  Lists of numbers become a field each.
  */
 #include "readers/otlp/messages.h"
 
@@ -30,6 +30,8 @@ enum otlp_message {
     OTLP_RESOURCE,
     OTLP_NAMED_ATTRIBUTE,
     OTLP_ANY_VALUE,
+    OTLP_VALUE_LIST,
+    OTLP_ATTRIBUTE_LIST,
     OTLP_SCOPE_PROFILES,
     OTLP_SCOPE,
     OTLP_PROFILE,
@@ -68,8 +70,10 @@ static const struct otlp_member {
     {OTLP_ANY_VALUE, "boolValue", OTLP_VALUE_JSON, OTLP_VERBATIM},
     {OTLP_ANY_VALUE, "doubleValue", OTLP_VALUE_JSON, OTLP_VERBATIM},
     {OTLP_ANY_VALUE, "bytesValue", OTLP_VALUE_JSON, OTLP_VERBATIM},
-    {OTLP_ANY_VALUE, "arrayValue", OTLP_VALUE_JSON, OTLP_VERBATIM},
-    {OTLP_ANY_VALUE, "kvlistValue", OTLP_VALUE_JSON, OTLP_VERBATIM},
+    {OTLP_ANY_VALUE, "arrayValue", OTLP_VALUE_ARRAY, OTLP_VALUE_LIST},
+    {OTLP_ANY_VALUE, "kvlistValue", OTLP_VALUE_KEYS, OTLP_ATTRIBUTE_LIST},
+    {OTLP_VALUE_LIST, "values", 1, OTLP_ANY_VALUE},
+    {OTLP_ATTRIBUTE_LIST, "values", 1, OTLP_NAMED_ATTRIBUTE},
     {OTLP_SCOPE_PROFILES, "scope", OTLP_SCOPE_PROFILES_SCOPE, OTLP_SCOPE},
     {OTLP_SCOPE_PROFILES, "profiles", OTLP_SCOPE_PROFILES_PROFILE, OTLP_PROFILE},
     {OTLP_SCOPE, "name", OTLP_SCOPE_NAME, OTLP_TEXT},
@@ -118,8 +122,9 @@ static const struct otlp_member {
     {OTLP_STACK, "locationIndices", OTLP_STACK_LOCATIONS, OTLP_NUMBER},
 };
 
-/* Request, resource profiles, scope profiles, profile, sample. */
-#define OTLP_DEPTH 5
+/* Maximum depth of messages: request, resource profiles, scope profiles, profile, sample, and an
+ * attribute with lists in lists. */
+#define OTLP_DEPTH 16
 
 struct otlp_maker {
     struct tv_json_stream stream;
@@ -193,6 +198,11 @@ static void otlp_make_message(struct otlp_maker *maker, enum otlp_message messag
 static void otlp_make_value(struct otlp_maker *maker, const struct otlp_member *member,
                             unsigned depth)
 {
+    static const struct otlp_member too_deep = {.field = OTLP_VALUE_JSON, .value = OTLP_VERBATIM};
+    /* A list needs three levels: itself, an attribute, and the value of that. */
+    if ((member->value == OTLP_VALUE_LIST || member->value == OTLP_ATTRIBUTE_LIST) &&
+        depth + 3 >= OTLP_DEPTH)
+        member = &too_deep;
     if (member->value >= OTLP_TEXT) {
         otlp_make_scalar(maker, member, &maker->messages[depth]);
         return;

@@ -169,8 +169,28 @@ static void json_is_the_same(void **state)
     assert_samples(&tv_reader_otlp, TV_BYTES(JSON),
                    "cpu 7 all < load:30 < main:12\ncpu 1 w < main:12\n");
     assert_described(&tv_reader_otlp, TV_BYTES(JSON), 1,
-                     "{\"args\":{\"thread.name\":\"w\",\"tags\":{\"values\":[{\"intValue\":\"1\"}]}"
-                     ",\"trace_id\":\"ab01\"}}");
+                     "{\"args\":{\"thread.name\":\"w\",\"tags\":[1],\"trace_id\":\"ab01\"}}");
+}
+
+/* Lists nest as deep as the file likes; deep inside they are JSON as in the file. */
+static void lists_nest(void **state)
+{
+    (void)state;
+    struct tv_out json;
+    tv_out_init_memory(&json);
+    tv_out_text(&json, "{\"resourceProfiles\":[{\"scopeProfiles\":[{\"profiles\":[{\"samples\":["
+                       "{\"values\":[1],\"attributeIndices\":[1]}]}]}]}],\"dictionary\":{"
+                       "\"stringTable\":[\"\",\"k\"],\"attributeTable\":[{},{\"keyStrindex\":1,"
+                       "\"value\":");
+    for (int i = 0; i < 7; i++)
+        tv_out_text(&json, "{\"arrayValue\":{\"values\":[");
+    for (int i = 0; i < 7; i++)
+        tv_out_text(&json, "]}}");
+    tv_out_text(&json, "}]}}");
+    assert_described(
+        &tv_reader_otlp, bytes_of(&json), 0,
+        "{\"args\":{\"k\":[[[[[{\"values\":[{\"arrayValue\":{\"values\":[]}}]}]]]]]}}");
+    tv_out_release(&json);
 }
 
 /* The Collector writes a request a line; each has tables of its own.  Weights of a thread lie one
@@ -229,5 +249,6 @@ static void damage_is_survived(void **state)
 UNIT_TESTS(otlp, cmocka_unit_test(samples_have_times_or_values),
            cmocka_unit_test(fields_tell_the_version),
            cmocka_unit_test(attributes_and_link_are_arguments), cmocka_unit_test(json_is_the_same),
-           cmocka_unit_test(lines_are_requests), cmocka_unit_test(older_versions_are_refused),
+           cmocka_unit_test(lists_nest), cmocka_unit_test(lines_are_requests),
+           cmocka_unit_test(older_versions_are_refused),
            cmocka_unit_test(other_protobuf_is_told_apart), cmocka_unit_test(damage_is_survived));
