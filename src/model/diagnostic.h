@@ -78,8 +78,8 @@ enum tv_severity tv_severity_find(const char *name);
     X(COUNT_MISMATCH, "count-mismatch", N, "the header states another number of records")          \
     X(TOO_DEEP, "too-deep", E, "calls nested deeper than 65536 levels, left out")                  \
     X(SKIPPED_SECTION, "skipped-section", N,                                                       \
-      "parts of an hprof file that contain no CPU profile (heap, monitors), or an earlier "        \
-      "one: skipped")                                                                              \
+      "parts of a file that hold none of what is shown (heap and monitors of hprof, an earlier "   \
+      "profile in it, other signals of OpenTelemetry): skipped")                                   \
     X(TRAILING_BYTES, "trailing-bytes", W, "bytes after the last packet, skipped")                 \
     X(MANY_IDS, "many-ids", W,                                                                     \
       "records of more distinct unlisted threads or methods than are kept apart")                  \
@@ -171,7 +171,8 @@ enum tv_severity tv_severity_find(const char *name);
       "events with both sf and stack, or esf and estack: neither counts")                          \
     X(STACK_NO_PARENT, "stack-no-parent", W,                                                       \
       "stack frames whose parent is not in the table: taken as roots")                             \
-    X(STACK_CIRCLE, "stack-circle", W, "stack frames that are their own callers: taken as roots")  \
+    X(STACK_CIRCLE, "stack-circle", W,                                                             \
+      "stack frames and spans that are their own callers: taken as roots")                         \
     X(SAMPLE_NO_THREAD, "sample-no-thread", W,                                                     \
       "samples without a thread, or of one that no event has: a thread was made for each id")      \
     X(SAMPLE_NO_TIME, "sample-no-time", E,                                                         \

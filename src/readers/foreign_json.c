@@ -21,7 +21,6 @@
     X(PH, "ph")                                                                                    \
     X(SNAPSHOT, "snapshot")                                                                        \
     X(NODE_FIELDS, "node_fields")                                                                  \
-    X(RESOURCE_SPANS, "resourceSpans")                                                             \
     X(RESOURCE_METRICS, "resourceMetrics")                                                         \
     X(RESOURCE_LOGS, "resourceLogs")                                                               \
     X(LOG, "log")                                                                                  \
@@ -69,7 +68,6 @@ static const struct {
     struct tv_foreign foreign;
 } formats[] = {
     {BIT(SNAPSHOT), BIT(NODE_FIELDS), {"a V8 heap snapshot", OPENS_DEVTOOLS}},
-    {BIT(RESOURCE_SPANS), 0, {"OpenTelemetry spans (OTLP JSON)", OPENS_JAEGER}},
     {BIT(RESOURCE_METRICS), 0, {"OpenTelemetry metrics (OTLP JSON)", READS_OTLP}},
     {BIT(RESOURCE_LOGS), 0, {"OpenTelemetry logs (OTLP JSON)", READS_OTLP}},
     {BIT(LOG),

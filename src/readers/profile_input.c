@@ -278,7 +278,8 @@ static void profile_add_slices(struct tv_profile_input *profile)
     tv_free(frames);
 }
 
-void tv_profile_input_end(struct tv_profile_input *profile, const struct tv_read_options *options)
+void tv_profile_input_build_rows(struct tv_profile_input *profile,
+                                 const struct tv_read_options *options)
 {
     struct tv_input *input = &profile->info->inputs[profile->input];
     input->eventless = profile->first > profile->last;
@@ -295,6 +296,13 @@ void tv_profile_input_end(struct tv_profile_input *profile, const struct tv_read
         .workers = options->parts,
     };
     tv_assembly_build_rows(profile->assembly, &placing);
+    profile->built = true;
+}
+
+void tv_profile_input_end(struct tv_profile_input *profile, const struct tv_read_options *options)
+{
+    if (!profile->built)
+        tv_profile_input_build_rows(profile, options);
     tv_assembly_end(profile->assembly);
     tv_map_release(&profile->processes);
     tv_map_release(&profile->threads);

@@ -37,6 +37,7 @@ struct tv_profile_input {
     tv_ns *ends;          /* of the last sample without a time */
     size_t end_count, end_capacity;
     tv_ns first, last;        /* first > last: nothing has a time */
+    bool built;               /* the rows of its threads */
     bool with_lines;          /* false: sampled lines are not asked for, line_path is path */
     uint32_t path, line_path; /* of the stack that is being built */
     size_t depth;
@@ -108,8 +109,13 @@ void tv_profile_reach(struct tv_profile_input *profile, tv_ns time);
 void tv_profile_warn(struct tv_profile_input *profile, enum tv_diagnostic_kind kind,
                      uint64_t offset);
 
-/* Finish the input: build the rows of its threads.  Release what it used, also after an error of
- * the reader: what was added stays. */
+/* Build the rows of its threads, before tv_profile_input_end does: for a reader that adds tracks to
+ * profile->assembly, or looks for slices.  Nothing else may be added afterwards. */
+void tv_profile_input_build_rows(struct tv_profile_input *profile,
+                                 const struct tv_read_options *options);
+
+/* Finish the input: build the rows of its threads if they are not yet.  Release what it used, also
+ * after an error of the reader: what was added stays. */
 void tv_profile_input_end(struct tv_profile_input *profile, const struct tv_read_options *options);
 
 #endif

@@ -16,6 +16,7 @@ extern const struct tv_reader tv_reader_instruments;
 extern const struct tv_reader tv_reader_jfr;
 extern const struct tv_reader tv_reader_ninja_log;
 extern const struct tv_reader tv_reader_otlp;
+extern const struct tv_reader tv_reader_otlp_spans;
 extern const struct tv_reader tv_reader_perf_data;
 extern const struct tv_reader tv_reader_pprof;
 extern const struct tv_reader tv_reader_pprof_text;

@@ -32,6 +32,7 @@
     X(MARKERS, "markers")                                                                          \
     X(PROFILES, "profiles")                                                                        \
     X(RESOURCE_PROFILES, "resourceProfiles")                                                       \
+    X(RESOURCE_SPANS, "resourceSpans")                                                             \
     X(DICTIONARY, "dictionary")                                                                    \
     X(MAPPING_TABLE, "mappingTable")                                                               \
     X(STRING_TABLE, "stringTable")
@@ -168,6 +169,14 @@ static bool kind_is_firefox(const struct kind_scan *scan)
                                                     KEY(ASYNC_STACK) | KEY(PROCESS_TYPE));
 }
 
+static enum tv_json_profile kind_of_otlp(const struct kind_scan *scan)
+{
+    if (scan->top & KEY(RESOURCE_PROFILES) ||
+        (scan->top & KEY(DICTIONARY) && scan->inside & (KEY(MAPPING_TABLE) | KEY(STRING_TABLE))))
+        return TV_JSON_PROFILE_OTLP;
+    return scan->top & KEY(RESOURCE_SPANS) ? TV_JSON_PROFILE_OTLP_SPANS : TV_JSON_PROFILE_NONE;
+}
+
 enum tv_json_profile tv_json_profile_kind(struct tv_bytes prefix)
 {
     struct kind_scan scan = {.text = prefix};
@@ -179,9 +188,9 @@ enum tv_json_profile tv_json_profile_kind(struct tv_bytes prefix)
     kind_scan_run(&scan);
     if (scan.top & KIND_NO_PROFILE)
         return TV_JSON_PROFILE_NONE;
-    if (scan.top & KEY(RESOURCE_PROFILES) ||
-        (scan.top & KEY(DICTIONARY) && scan.inside & (KEY(MAPPING_TABLE) | KEY(STRING_TABLE))))
-        return TV_JSON_PROFILE_OTLP;
+    enum tv_json_profile otlp = kind_of_otlp(&scan);
+    if (otlp != TV_JSON_PROFILE_NONE)
+        return otlp;
     if (kind_is_speedscope(&scan))
         return TV_JSON_PROFILE_SPEEDSCOPE;
     if (kind_is_firefox(&scan))

@@ -12,6 +12,7 @@ enum tv_json_profile {
     TV_JSON_PROFILE_SPEEDSCOPE,
     TV_JSON_PROFILE_FIREFOX, /* processed and gecko */
     TV_JSON_PROFILE_OTLP,    /* OpenTelemetry */
+    TV_JSON_PROFILE_OTLP_SPANS,
 };
 
 /* Return the format of a text that begins like this. */

@@ -22,13 +22,10 @@
 /* Maximum number of attributes of a sample that are shown, and values in a list. */
 #define SHOWN_ATTRIBUTES 1000
 
-/* Bytes of a trace's id. */
-#define LONGEST_ID 16
-
 /* Lists inside lists. */
 #define SHOWN_DEPTH 8
 
-static void otlp_write_hex(struct tv_out *out, struct tv_bytes bytes)
+void tv_otlp_write_hex(struct tv_out *out, struct tv_bytes bytes)
 {
     tv_out_char(out, '"');
     for (size_t i = 0; i < bytes.length; i++)
@@ -64,7 +61,7 @@ static void otlp_write_scalar(const struct tv_protobuf_field *field, struct tv_o
         otlp_write_double(out, field->value);
         break;
     case OTLP_VALUE_BYTES:
-        otlp_write_hex(out, field->bytes);
+        tv_otlp_write_hex(out, field->bytes);
         break;
     case OTLP_VALUE_JSON:
         tv_json_compact(field->bytes, out, &faults);
@@ -207,9 +204,10 @@ static void otlp_put_id(struct otlp_shown *shown, struct tv_bytes link, uint32_t
     struct tv_cursor cursor = tv_cursor_over(link);
     struct tv_protobuf_field field;
     while (tv_protobuf_next(&cursor, &field))
-        if (field.number == number && field.bytes.length > 0 && field.bytes.length <= LONGEST_ID) {
+        if (field.number == number && field.bytes.length > 0 &&
+            field.bytes.length <= OTLP_LONGEST_ID) {
             otlp_put_key(shown, key);
-            otlp_write_hex(shown->out, field.bytes);
+            tv_otlp_write_hex(shown->out, field.bytes);
             return;
         }
 }
@@ -254,7 +252,7 @@ static bool otlp_find_sample(const struct tv_otlp_file *file, uint64_t offset,
                              struct tv_otlp_walk *walk)
 {
     for (size_t i = 0; i < file->count; i++) {
-        tv_otlp_walk_begin(walk, file->requests[i]);
+        tv_otlp_walk_begin(walk, file->requests[i], OTLP_LEVEL_SAMPLE);
         while (tv_otlp_walk_next(walk))
             if ((uint64_t)(walk->messages[OTLP_LEVEL_SAMPLE].data - file->bytes.data) == offset)
                 return true;
@@ -279,7 +277,7 @@ enum tv_status tv_otlp_describe(const struct tv_trace *trace, uint32_t input, ui
     struct tv_otlp_walk walk;
     struct otlp_shown shown = {.out = out};
     (void)end_offset;
-    enum tv_status status = tv_otlp_file_read(trace->head->inputs[input].source, &file, err);
+    enum tv_status status = tv_otlp_file_read(trace->head->inputs[input].source, false, &file, err);
     if (status != TV_OK)
         return status;
     if (otlp_find_sample(&file, offset, &walk)) {

@@ -10,15 +10,19 @@
 
 /* ---- The file ---- */
 
-enum tv_status tv_otlp_file_read(struct tv_source *source, struct tv_otlp_file *file,
+enum tv_status tv_otlp_file_read(struct tv_source *source, bool spans, struct tv_otlp_file *file,
                                  struct tv_error *err)
 {
-    *file = (struct tv_otlp_file){.damaged_at = TV_NO_OFFSET};
+    *file = (struct tv_otlp_file){.spans = spans, .damaged_at = TV_NO_OFFSET};
     enum tv_status status = tv_profile_text_read(source, &file->text, err);
     if (status != TV_OK)
         return status;
     tv_out_init_memory(&file->made);
-    file->json = tv_json_profile_kind(file->text.bytes) == TV_JSON_PROFILE_OTLP;
+    struct tv_bytes prefix = file->text.bytes;
+    if (prefix.length > TV_SNIFF_SIZE)
+        prefix.length = TV_SNIFF_SIZE;
+    file->json =
+        tv_json_profile_kind(prefix) == (spans ? TV_JSON_PROFILE_OTLP_SPANS : TV_JSON_PROFILE_OTLP);
     if (file->json) {
         tv_otlp_make_requests(file);
     } else {
@@ -35,11 +39,20 @@ void tv_otlp_file_release(struct tv_otlp_file *file)
     tv_profile_text_release(&file->text);
 }
 
+void tv_otlp_file_warn(const struct tv_otlp_file *file, struct tv_profile_input *profile)
+{
+    if (file->damaged_at != TV_NO_OFFSET)
+        tv_profile_warn(profile, TV_DIAGNOSTIC_TRUNCATED, file->damaged_at);
+    for (uint64_t i = 0; i < file->skipped; i++)
+        tv_profile_warn(profile, TV_DIAGNOSTIC_SKIPPED_SECTION, file->skipped_at);
+}
+
 /* ---- Samples ---- */
 
-void tv_otlp_walk_begin(struct tv_otlp_walk *walk, struct tv_bytes request)
+void tv_otlp_walk_begin(struct tv_otlp_walk *walk, struct tv_bytes request, unsigned level)
 {
-    *walk = (struct tv_otlp_walk){.messages = {request}, .cursors = {tv_cursor_over(request)}};
+    *walk = (struct tv_otlp_walk){
+        .messages = {request}, .cursors = {tv_cursor_over(request)}, .innermost = level};
 }
 
 bool tv_otlp_walk_next(struct tv_otlp_walk *walk)
@@ -53,6 +66,7 @@ bool tv_otlp_walk_next(struct tv_otlp_walk *walk)
     struct tv_protobuf_field field;
     while (true) {
         struct tv_cursor *cursor = &walk->cursors[walk->level];
+        walk->field = cursor->at;
         if (!tv_protobuf_next(cursor, &field)) {
             if (!walk->damage && !tv_protobuf_is_sound(cursor))
                 walk->damage = cursor->at;
@@ -61,7 +75,7 @@ bool tv_otlp_walk_next(struct tv_otlp_walk *walk)
             walk->level--;
         } else if (field.number == inner_fields[walk->level] && field.wire == TV_PROTOBUF_BYTES) {
             walk->messages[walk->level + 1] = field.bytes;
-            if (walk->level == OTLP_LEVEL_PROFILE)
+            if (walk->level + 1 == walk->innermost)
                 return true;
             walk->cursors[++walk->level] = tv_cursor_over(field.bytes);
         }
@@ -93,7 +107,7 @@ struct tv_otlp_sample_fields tv_otlp_find_sample_fields(const struct tv_otlp_fil
     struct tv_otlp_walk walk;
     int age = file->json ? 1 : 0;
     bool timed = false;
-    tv_otlp_walk_begin(&walk, request);
+    tv_otlp_walk_begin(&walk, request, OTLP_LEVEL_SAMPLE);
     while (age == 0 && tv_otlp_walk_next(&walk)) {
         struct tv_cursor cursor = tv_cursor_over(walk.messages[OTLP_LEVEL_SAMPLE]);
         struct tv_protobuf_field field;

@@ -25,7 +25,6 @@
 
 #include "base/memory.h"
 #include "base/protobuf.h"
-#include "readers/json/profile_kind.h"
 #include "readers/otlp/messages.h"
 #include "readers/pprof/profile_tables.h"
 #include "readers/pprof/sample_labels.h"
@@ -201,7 +200,7 @@ static enum tv_status otlp_survey(struct otlp *otlp, bool *timed, struct tv_erro
     const uint8_t *profile = NULL;
     *timed = true;
     for (size_t i = 0; i < otlp->file.count; i++) {
-        tv_otlp_walk_begin(&walk, otlp->file.requests[i]);
+        tv_otlp_walk_begin(&walk, otlp->file.requests[i], OTLP_LEVEL_SAMPLE);
         while (tv_otlp_walk_next(&walk)) {
             struct tv_bytes outer = walk.messages[OTLP_LEVEL_PROFILE];
             if (outer.data != profile && otlp_is_old(outer))
@@ -438,7 +437,7 @@ static enum tv_status otlp_read_samples(struct otlp *otlp, struct tv_bytes reque
     struct tv_otlp_walk walk;
     enum tv_status status = TV_OK;
     otlp->fields = tv_otlp_find_sample_fields(&otlp->file, request);
-    tv_otlp_walk_begin(&walk, request);
+    tv_otlp_walk_begin(&walk, request, OTLP_LEVEL_SAMPLE);
     while (status == TV_OK && tv_otlp_walk_next(&walk)) {
         otlp_begin_messages(otlp, &walk);
         otlp_add_sample(otlp, walk.messages[OTLP_LEVEL_SAMPLE]);
@@ -464,8 +463,7 @@ static enum tv_status otlp_read_requests(struct otlp *otlp, const struct tv_read
         status = otlp_read_samples(otlp, otlp->file.requests[i], options, err);
         otlp_release_dictionary(otlp);
     }
-    if (otlp->file.damaged_at != TV_NO_OFFSET)
-        tv_profile_warn(&otlp->profile, TV_DIAGNOSTIC_TRUNCATED, otlp->file.damaged_at);
+    tv_otlp_file_warn(&otlp->file, &otlp->profile);
     tv_tables_count_events(&otlp->profile.trace->tables, otlp->profile.input,
                            tv_profile_string(&otlp->profile, TV_BYTES("sample")), otlp->samples);
     tv_sample_labels_release(&otlp->labels);
@@ -480,7 +478,7 @@ static enum tv_status otlp_assemble(struct tv_source *source, struct tv_builder 
 {
     struct otlp *otlp = tv_alloc(1, sizeof *otlp);
     bool timed = false;
-    enum tv_status status = tv_otlp_file_read(source, &otlp->file, err);
+    enum tv_status status = tv_otlp_file_read(source, false, &otlp->file, err);
     if (status != TV_OK) {
         tv_free(otlp);
         return status;
@@ -504,142 +502,10 @@ static enum tv_status otlp_assemble(struct tv_source *source, struct tv_builder 
     return status;
 }
 
-/* ---- Is it one? ---- */
-
-/* Fields of ValueType, three numbers. */
-#define LONGEST_VALUE_TYPE 24
-
-/* Take a field of a message that may be cut: what is left of its bytes. */
-static bool otlp_sniff_field(struct tv_cursor *cursor, struct tv_protobuf_field *field)
-{
-    const uint8_t *before = cursor->at;
-    uint64_t key, length;
-    if (tv_protobuf_next(cursor, field))
-        return true;
-    cursor->at = before;
-    if (!tv_protobuf_take_varint(cursor, &key) || (key & 7) != TV_PROTOBUF_BYTES || key >> 3 == 0 ||
-        key >> 3 > 1000 || !tv_protobuf_take_varint(cursor, &length) ||
-        length <= tv_cursor_left(cursor))
-        return false;
-    *field = (struct tv_protobuf_field){.number = (uint32_t)(key >> 3), .wire = TV_PROTOBUF_BYTES};
-    return tv_cursor_take_bytes(cursor, tv_cursor_left(cursor), &field->bytes);
-}
-
-/* Return whether all fields of a message are bytes with numbers up to `most`. */
-static bool otlp_sniff_bytes(struct tv_bytes message, uint32_t most)
-{
-    struct tv_cursor cursor = tv_cursor_over(message);
-    struct tv_protobuf_field field;
-    while (otlp_sniff_field(&cursor, &field))
-        if (field.wire != TV_PROTOBUF_BYTES || field.number > most)
-            return false;
-    return true;
-}
-
-/* Return whether a message begins with the key of an attribute: plain text. */
-static bool otlp_sniff_attribute(struct tv_bytes message)
-{
-    struct tv_cursor cursor = tv_cursor_over(message);
-    struct tv_protobuf_field field;
-    if (!otlp_sniff_field(&cursor, &field) || field.number != OTLP_ATTRIBUTE_KEY ||
-        field.wire != TV_PROTOBUF_BYTES || field.bytes.length == 0)
-        return false;
-    for (size_t i = 0; i < field.bytes.length; i++)
-        if (field.bytes.data[i] < ' ' || field.bytes.data[i] > '~')
-            return false;
-    return true;
-}
-
-/* Return whether a resource begins with an attribute; false, with *other set, when it is none. */
-static bool otlp_sniff_resource(struct tv_bytes message, bool *other)
-{
-    struct tv_cursor cursor = tv_cursor_over(message);
-    struct tv_protobuf_field field;
-    bool found = false;
-    while (otlp_sniff_field(&cursor, &field)) {
-        if (field.number == OTLP_RESOURCE_ATTRIBUTE && field.wire == TV_PROTOBUF_BYTES &&
-            (field.bytes.length == 0 || otlp_sniff_attribute(field.bytes)))
-            found |= field.bytes.length > 0;
-        else
-            *other |= field.number > 3 || field.number == OTLP_RESOURCE_ATTRIBUTE;
-    }
-    return found && !*other;
-}
-
-/* Return whether a profile begins with its value type, or with samples. */
-static bool otlp_sniff_profile(struct tv_bytes message)
-{
-    struct tv_cursor cursor = tv_cursor_over(message);
-    struct tv_protobuf_field field, part;
-    while (otlp_sniff_field(&cursor, &field)) {
-        if (field.number > OTLP_PROFILE_SAMPLE)
-            return field.number == OTLP_PROFILE_TIME;
-        if (field.wire != TV_PROTOBUF_BYTES ||
-            (field.number == OTLP_PROFILE_SAMPLE_TYPE && field.bytes.length > LONGEST_VALUE_TYPE))
-            return false;
-        struct tv_cursor inside = tv_cursor_over(field.bytes);
-        while (otlp_sniff_field(&inside, &part))
-            if (part.number > OTLP_SAMPLE_TIMES + 1 ||
-                (part.number == OTLP_SAMPLE_STACK && part.wire != TV_PROTOBUF_VARINT))
-                return false;
-    }
-    return message.length > 0;
-}
-
-/* Return how sure the first resource profiles make it. */
-static int otlp_sniff_resource_profiles(struct tv_bytes message)
-{
-    struct tv_cursor cursor = tv_cursor_over(message), inside;
-    struct tv_protobuf_field field, part;
-    int sure = 0;
-    bool other = false;
-    while (otlp_sniff_field(&cursor, &field)) {
-        if (field.number > 3 || field.wire != TV_PROTOBUF_BYTES)
-            return 0;
-        if (field.number == OTLP_RESOURCE_PROFILES_RESOURCE &&
-            otlp_sniff_resource(field.bytes, &other))
-            sure = 60;
-        if (other)
-            return 0;
-        if (field.number != OTLP_RESOURCE_PROFILES_SCOPES)
-            continue;
-        inside = tv_cursor_over(field.bytes);
-        while (otlp_sniff_field(&inside, &part)) {
-            if (part.number > 3 || part.wire != TV_PROTOBUF_BYTES ||
-                (part.number == OTLP_SCOPE_PROFILES_SCOPE && !otlp_sniff_bytes(part.bytes, 3)))
-                return 0;
-            if (part.number == OTLP_SCOPE_PROFILES_PROFILE)
-                return otlp_sniff_profile(part.bytes) ? 95 : 0;
-        }
-    }
-    return sure;
-}
-
-/* Return how sure a dictionary makes it: entry 0 of its tables is the empty one. */
-static int otlp_sniff_dictionary(struct tv_bytes message)
-{
-    struct tv_cursor cursor = tv_cursor_over(message);
-    struct tv_protobuf_field field;
-    if (!otlp_sniff_field(&cursor, &field) || field.wire != TV_PROTOBUF_BYTES ||
-        field.number > OTLP_DICTIONARY_STACK || field.bytes.length != 0)
-        return 0;
-    return otlp_sniff_bytes(message, OTLP_DICTIONARY_STACK) ? 60 : 0;
-}
-
-/* There is no magic number, but messages in messages are not chance.  A Perfetto trace begins with
- * the same byte. */
 static int otlp_sniff(struct tv_bytes prefix, uint64_t size)
 {
-    struct tv_cursor cursor = tv_cursor_over(prefix);
-    struct tv_protobuf_field field;
     (void)size;
-    if (tv_json_profile_kind(prefix) == TV_JSON_PROFILE_OTLP)
-        return TV_JSON_PROFILE_SURE;
-    if (!otlp_sniff_field(&cursor, &field) || field.wire != TV_PROTOBUF_BYTES)
-        return 0;
-    if (field.number == OTLP_REQUEST_RESOURCE_PROFILES)
-        return otlp_sniff_resource_profiles(field.bytes);
-    return field.number == OTLP_REQUEST_DICTIONARY ? otlp_sniff_dictionary(field.bytes) : 0;
+    return tv_otlp_sniff(prefix, false);
 }
 
 const struct tv_reader tv_reader_otlp = {

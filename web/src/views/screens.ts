@@ -59,7 +59,7 @@ const FORMATS = [
   ['Trace Event JSON', 'of Chrome, Node, Bazel, clang, PyTorch and others, also cut off'],
   ['Linux ftrace', 'text, trace-cmd report, atrace, systrace pages'],
   ['pprof profile', 'also text of Go and tcmalloc, and CPU profiles of gperftools'],
-  ['OpenTelemetry profile', 'OTLP, in protobuf and JSON'],
+  ['OpenTelemetry', 'profiles and spans (OTLP), in protobuf and JSON'],
   ['Java Flight Recorder', '.jfr'],
   ['Perfetto', 'system traces of Android, Chrome, Flutter'],
   ['V8, speedscope, Firefox Profiler', '.cpuprofile, .heapprofile, profiles in JSON'],

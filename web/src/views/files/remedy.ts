@@ -6,7 +6,7 @@ import type { ErrorKind } from '../../model/opening';
 const REMEDIES: Record<ErrorKind | 'empty' | 'packed' | 'encrypted' | 'window', string> = {
   unsupported:
     'traceview reads Android method traces, Trace Event JSON (Chrome, Node, Bazel, PyTorch, …), ftrace text, ' +
-    'systrace pages, Perfetto, Java Flight Recorder, pprof, OpenTelemetry profiles, perf, V8, speedscope, ' +
+    'systrace pages, Perfetto, Java Flight Recorder, pprof, OpenTelemetry profiles and spans, perf, V8, speedscope, ' +
     'the Firefox Profiler, CPU profiles of hprof, callgrind, cachegrind, cProfile, Austin, strace text, ' +
     'XML of Instruments, .ninja_log and collapsed stacks, also packed with gzip, zstd, zip or tar. ' +
     'Check that this is the right file, and that it is complete.',
