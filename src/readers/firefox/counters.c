@@ -2,6 +2,8 @@
 /* counters.c - the counters of a process in a Firefox profile. */
 #include "readers/firefox/firefox.h"
 
+#include <math.h>
+
 #include "base/bytes.h"
 #include "base/memory.h"
 
@@ -9,7 +11,7 @@ enum { COUNTER_TIME, COUNTER_DELTA, COUNTER_COUNT, COUNTER_COLUMNS };
 static const struct tv_firefox_column counter_columns[COUNTER_COLUMNS] = {
     [COUNTER_TIME] = TV_FIREFOX_COLUMN("time", MS),
     [COUNTER_DELTA] = TV_FIREFOX_COLUMN("timeDeltas", MS),
-    [COUNTER_COUNT] = TV_FIREFOX_COLUMN("count", INTEGER),
+    [COUNTER_COUNT] = TV_FIREFOX_COLUMN("count", OFFSET),
 };
 
 enum {
@@ -19,11 +21,15 @@ enum {
     COUNTERS_SAMPLES,
     COUNTERS_GROUPS,
     COUNTERS_OLD_GROUPS,
+    COUNTERS_DESCRIPTION,
+    COUNTERS_OWN_CATEGORY, /* of our own files (writers/trace/firefox_counters.c) */
+    COUNTERS_UNIT,
     COUNTERS_MEMBERS
 };
 
 static const char *const counter_keys[COUNTERS_MEMBERS] = {
-    "name", "category", "pid", "samples", "sampleGroups", "sample_groups"};
+    "name",          "category",    "pid",           "samples",  "sampleGroups",
+    "sample_groups", "description", "valueCategory", "valueUnit"};
 
 /* Return the table of a counter: older files have it within a group, or in a list of groups. */
 static uint64_t firefox_counter_table(const struct tv_firefox *file,
@@ -44,6 +50,14 @@ static uint64_t firefox_counter_table(const struct tv_firefox *file,
     return tv_json_find_members(&stream, &samples, 1) ? samples.offset : TV_NO_OFFSET;
 }
 
+/* Read a count, which may have a fraction. */
+static bool firefox_read_count(const struct tv_firefox *file, int64_t offset, double *value)
+{
+    struct tv_json_stream stream;
+    return offset != TV_FIREFOX_ABSENT && tv_firefox_at(file, (uint64_t)offset, &stream) &&
+           tv_te_parse_number(tv_json_take_raw(&stream), value) && isfinite(*value);
+}
+
 /* Add a counter.  Memory is told as differences; everything else as it is shown. */
 static void firefox_add_counter(struct tv_firefox *file, const struct tv_json_member *members,
                                 const struct tv_firefox_column *columns)
@@ -57,27 +71,30 @@ static void firefox_add_counter(struct tv_firefox *file, const struct tv_json_me
     uint32_t category = tv_firefox_string_at(file, members[COUNTERS_CATEGORY].offset);
     uint32_t name = tv_firefox_string_at(file, members[COUNTERS_NAME].offset), series = name;
     uint32_t pid = tv_firefox_string_at(file, members[COUNTERS_PID].offset);
+    uint32_t own = tv_firefox_string_at(file, members[COUNTERS_OWN_CATEGORY].offset);
     bool sums =
         tv_bytes_equal(tv_trace_info_text(file->profile.info, category), TV_BYTES("Memory"));
     for (size_t i = 0; i < count; i++) {
-        int64_t value = columns[COUNTER_COUNT].rows[i];
-        if (value == TV_FIREFOX_ABSENT ||
+        double value;
+        if (!firefox_read_count(file, columns[COUNTER_COUNT].rows[i], &value) ||
             !tv_firefox_row_time(file, &columns[COUNTER_TIME], &columns[COUNTER_DELTA], i, &now) ||
             (used > 0 && now < times[used - 1])) {
             tv_profile_warn(&file->profile, TV_DIAGNOSTIC_BAD_COUNTER, TV_NO_OFFSET);
             continue;
         }
-        sum = sums ? sum + (double)value : (double)value;
+        sum = sums ? sum + value : value;
         times[used] = now, offsets[used] = TV_NO_OFFSET, values[used++] = sum;
         tv_profile_reach(&file->profile, now);
     }
-    struct tv_counter counter = {.name = name,
-                                 .category = category,
-                                 .process =
-                                     tv_firefox_process(file, pid, (struct tv_bytes){NULL, 0}),
-                                 .input = file->profile.input,
-                                 .series_count = 1,
-                                 .sample_count = (uint32_t)used};
+    struct tv_counter counter = {
+        .name = name,
+        .category = own != TV_EMPTY_STRING ? own : category,
+        .process = tv_firefox_process(file, pid, (struct tv_bytes){NULL, 0}),
+        .input = file->profile.input,
+        .series_count = 1,
+        .sample_count = (uint32_t)used,
+        .facts = {.unit = tv_firefox_string_at(file, members[COUNTERS_UNIT].offset),
+                  .description = tv_firefox_string_at(file, members[COUNTERS_DESCRIPTION].offset)}};
     if (used > 0)
         tv_tables_add_counter(&trace->tables, &counter, &series, times, offsets, values);
     tv_free(times);

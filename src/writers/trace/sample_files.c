@@ -39,7 +39,8 @@ struct sample_file {
     size_t order_count;
     struct sample_group *groups;
     size_t group_count, group_capacity;
-    uint32_t *numbers; /* of the written frames or paths; TV_NONE: not written */
+    struct tv_firefox_threads threads; /* that were begun */
+    uint32_t *numbers;                 /* of the written frames or paths; TV_NONE: not written */
 };
 
 /* Return a sample by its position in `order`. */
@@ -709,12 +710,17 @@ static void firefox_write_markers(const struct sample_file *file, const struct t
 
 /* Begin a thread for a group or, without one, for a track of slices. The main thread is the first
  * one, which the viewer opens with. */
-static void firefox_begin_thread(const struct sample_file *file, uint32_t thread,
-                                 const struct sample_group *group, size_t number)
+static void firefox_begin_thread(struct sample_file *file, uint32_t thread,
+                                 const struct sample_group *group)
 {
+    struct tv_firefox_threads *threads = &file->threads;
+    size_t number = threads->count++;
     const struct tv_trace_info *head = file->trace->head;
     uint32_t owner = tv_thread_process(head, thread);
     uint64_t pid = owner != TV_NONE ? head->processes[owner].id : 0;
+    threads->pids =
+        tv_array_reserve(threads->pids, &threads->capacity, number + 1, sizeof *threads->pids);
+    threads->pids[number] = pid;
     tv_out_text(file->out, number > 0 ? ",\n{\"name\":" : "\n{\"name\":");
     sample_file_write_name(file, thread, group);
     tv_out_format(file->out,
@@ -727,6 +733,24 @@ static void firefox_begin_thread(const struct sample_file *file, uint32_t thread
     else
         tv_out_text(file->out, "\"samples\":{\"weightType\":\"samples\",\"stack\":[],"
                                "\"time\":[],\"weight\":[],\"length\":0},");
+}
+
+/* End the threads, of which the viewer needs at least one, and write the counters, unless only
+ * samples of a value type were asked for. */
+static void firefox_write_counters(struct sample_file *file)
+{
+    const struct tv_trace *trace = file->trace;
+    if (trace->tables.counters.count == 0 || file->keep->types) {
+        tv_out_char(file->out, ']');
+        return;
+    }
+    if (file->threads.count == 0) {
+        firefox_begin_thread(file, TV_NONE, NULL);
+        firefox_write_markers(file, NULL, 0);
+    }
+    tv_out_text(file->out, "],\n\"counters\":[");
+    tv_firefox_counters_write(file->out, trace, file->keep, &file->threads);
+    tv_out_char(file->out, ']');
 }
 
 static void firefox_write(struct sample_file *file)
@@ -743,20 +767,20 @@ static void firefox_write(struct sample_file *file)
                 "\"importedFrom\":\"traceview\"},\"libs\":[],\n");
     firefox_write_shared(file, count);
     tv_out_text(file->out, "\"threads\":[");
-    size_t number = 0;
-    for (; number < file->group_count; number++) {
-        const struct sample_group *group = &file->groups[number];
-        firefox_begin_thread(file, group->thread, group, number);
+    for (size_t i = 0; i < file->group_count; i++) {
+        const struct sample_group *group = &file->groups[i];
+        firefox_begin_thread(file, group->thread, group);
         firefox_write_markers(file, NULL, 0);
     }
     for (uint32_t i = 0; i < file->trace->track_count; i++) {
         const struct tv_track *track = &file->trace->tracks[i];
         if (track->slice_count == 0 || !sample_file_has_track(file, track))
             continue;
-        firefox_begin_thread(file, track->thread, NULL, number++);
+        firefox_begin_thread(file, track->thread, NULL);
         firefox_write_markers(file, track, count * 2);
     }
-    tv_out_text(file->out, "]}\n");
+    firefox_write_counters(file);
+    tv_out_text(file->out, "}\n");
 }
 
 /* ---- The file ---- */
@@ -791,7 +815,8 @@ static void sample_file_count_losses(struct sample_file *file, enum tv_sample_fo
     if (!file->keep->types)
         sample_file_count_slices(file, format);
     file->losses->instants = trace->tables.instants.count;
-    file->losses->counters = trace->tables.counters.count;
+    if (format != TV_SAMPLES_FIREFOX || file->keep->types)
+        file->losses->counters = trace->tables.counters.count;
 }
 
 enum tv_status tv_sample_file_write(struct tv_out *out, const struct tv_trace *trace,
@@ -814,6 +839,7 @@ enum tv_status tv_sample_file_write(struct tv_out *out, const struct tv_trace *t
     tv_free(file.order);
     tv_free(file.groups);
     tv_free(file.numbers);
+    tv_free(file.threads.pids);
     if (empty)
         return tv_fail(
             err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,

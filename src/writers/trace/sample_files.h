@@ -4,7 +4,8 @@
  * .cpuprofile.
  *
  * Each thread and value type is a profile of its own, as weights of different types are never
- * added.  Threads with slices become entries and exits (speedscope) or markers (Firefox).
+ * added.  Threads with slices become entries and exits (speedscope) or markers (Firefox), counters
+ * become those of Firefox.
  */
 #ifndef TV_WRITERS_TRACE_SAMPLE_FILES_H
 #define TV_WRITERS_TRACE_SAMPLE_FILES_H
@@ -38,6 +39,17 @@ enum tv_status tv_sample_file_write(struct tv_out *out, const struct tv_trace *t
                                     const struct tv_subset *keep, enum tv_sample_format format,
                                     struct tv_sample_file_losses *losses,
                                     struct tv_error *err) TV_MUST_CHECK;
+
+/* The process ids of the threads in a Firefox profile, by their numbers. */
+struct tv_firefox_threads {
+    uint64_t *pids;
+    size_t count, capacity;
+};
+
+/* Write the selected counters as the elements of the array of a Firefox profile. */
+void tv_firefox_counters_write(struct tv_out *out, const struct tv_trace *trace,
+                               const struct tv_subset *keep,
+                               const struct tv_firefox_threads *threads);
 
 /* Put the losses into words, a line for each kind. */
 void tv_losses_write_samples(struct tv_out *out, const struct tv_sample_file_losses *losses);
