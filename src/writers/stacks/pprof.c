@@ -83,8 +83,8 @@ static void pprof_put_value_type(struct pprof_writer *writer, uint32_t field, st
 
 /* ---- Values of stacks ---- */
 
-/* Add to a value of a stack. */
-static void pprof_writer_add(struct pprof_writer *writer, struct pprof_stack stack, uint32_t type,
+/* Add to a value of a stack, and return whether it had one. */
+static bool pprof_writer_add(struct pprof_writer *writer, struct pprof_stack stack, uint32_t type,
                              int64_t value)
 {
     assert(type < writer->type_count);
@@ -99,7 +99,10 @@ static void pprof_writer_add(struct pprof_writer *writer, struct pprof_stack sta
         memset(writer->values + first, 0, writer->type_count * sizeof *writer->values);
         writer->stacks[writer->stack_count++] = stack;
     }
-    tv_time_add(&writer->values[place * writer->type_count + type], value);
+    int64_t *sum = &writer->values[place * writer->type_count + type];
+    bool again = *sum != 0;
+    tv_time_add(sum, value);
+    return again;
 }
 
 /* ---- Frames ---- */
@@ -150,10 +153,11 @@ static uint32_t pprof_writer_location(struct pprof_writer *writer, uint32_t fram
 
 /* Write the locations.  Each has one line: inlined frames are frames of their
  * own here. */
-static void pprof_write_locations(struct pprof_writer *writer)
+static void pprof_write_locations(struct pprof_writer *writer, struct tv_pprof_losses *losses)
 {
     for (size_t i = 0; i < writer->location_count; i++) {
         const struct tv_frame *frame = &writer->trace->head->frames[writer->frames[i]];
+        losses->columns += frame->column > 0;
         tv_protobuf_put_nonzero(&writer->inner, 1, pprof_writer_function(writer, frame));
         tv_protobuf_put_nonzero(&writer->inner, 2,
                                 frame->with_line && frame->line > 0 ? (uint64_t)frame->line : 0);
@@ -323,9 +327,11 @@ static void pprof_collect_samples(struct pprof_writer *writer,
     for (size_t i = 0; i < tables->samples.count; i++) {
         const struct tv_sample *sample = &tables->samples.rows[i];
         assert(positions[sample->type] != TV_NONE);
-        pprof_writer_add(writer, (struct pprof_stack){sample->thread, sample->line_path},
-                         positions[sample->type], sample->weight);
+        losses->merged +=
+            pprof_writer_add(writer, (struct pprof_stack){sample->thread, sample->line_path},
+                             positions[sample->type], sample->weight);
         losses->times += !writer->trace->head->inputs[sample->input].weight_axis;
+        tv_profile_losses_add_sample(&losses->profile, sample);
     }
     tv_free(positions);
 }
@@ -343,11 +349,12 @@ static void pprof_collect_tree(struct pprof_writer *writer, const struct tv_call
         struct pprof_stack stack = {thread, node};
         if (tree->cost[node].calls == 0)
             continue;
-        pprof_writer_add(writer, stack, positions[CALL_COUNT], (int64_t)tree->cost[node].calls);
+        (void)pprof_writer_add(writer, stack, positions[CALL_COUNT],
+                               (int64_t)tree->cost[node].calls);
         if (positions[CALL_WALL] != TV_NONE)
-            pprof_writer_add(writer, stack, positions[CALL_WALL], tree->self_wall[node]);
+            (void)pprof_writer_add(writer, stack, positions[CALL_WALL], tree->self_wall[node]);
         if (positions[CALL_CPU] != TV_NONE)
-            pprof_writer_add(writer, stack, positions[CALL_CPU], tree->self_cpu[node]);
+            (void)pprof_writer_add(writer, stack, positions[CALL_CPU], tree->self_cpu[node]);
     }
 }
 
@@ -369,7 +376,7 @@ static void pprof_write_call_types(struct pprof_writer *writer, uint32_t *positi
 
 /* Collect the calls of each thread by a tree of its own.  All trees share one shape, and their
  * memory. */
-static void pprof_collect_calls(struct pprof_writer *writer)
+static void pprof_collect_calls(struct pprof_writer *writer, struct tv_pprof_losses *losses)
 {
     const struct tv_trace *trace = writer->trace;
     uint32_t positions[3];
@@ -383,11 +390,14 @@ static void pprof_collect_calls(struct pprof_writer *writer)
             if (trace->tracks[i].thread == thread && trace->tracks[i].slice_count > 0 &&
                 trace->tracks[i].kind <= TV_TRACK_OVERFLOW)
                 tracks[selection.track_count++] = i;
+        for (size_t i = 0; i < selection.track_count; i++)
+            losses->calls += trace->tracks[tracks[i]].slice_count;
         if (selection.track_count == 0)
             continue;
         tv_call_tree_count(tree, trace, &selection, 0);
         pprof_collect_tree(writer, tree, thread, positions);
     }
+    losses->slices = trace->slice_count - losses->calls;
     tv_call_tree_free(tree);
     tv_tree_shape_free(shape);
     tv_free(tracks);
@@ -448,6 +458,7 @@ void tv_pprof_write(struct tv_out *out, const struct tv_trace *trace, const bool
     struct tv_sample_values values = tv_sample_values_of(trace);
     *losses = (struct tv_pprof_losses){.tables = trace->tables.instants.count +
                                                  trace->tables.counters.count};
+    tv_profile_losses_init(&losses->profile, trace);
     if (types)
         pprof_choose_values(trace, types, &values);
     tv_out_init_memory(&writer.message);
@@ -464,11 +475,11 @@ void tv_pprof_write(struct tv_out *out, const struct tv_trace *trace, const bool
         pprof_write_value_types(&writer, &values);
         pprof_collect_samples(&writer, &values, losses);
     } else {
-        pprof_collect_calls(&writer);
+        pprof_collect_calls(&writer, losses);
     }
     pprof_write_header(&writer);
     pprof_write_samples(&writer);
-    pprof_write_locations(&writer);
+    pprof_write_locations(&writer, losses);
     pprof_write_functions(&writer);
     pprof_write_mappings(&writer);
     pprof_write_strings(&writer);
@@ -476,13 +487,27 @@ void tv_pprof_write(struct tv_out *out, const struct tv_trace *trace, const bool
     pprof_writer_release(&writer);
 }
 
-void tv_pprof_losses_write(struct tv_out *out, const struct tv_pprof_losses *losses)
+void tv_pprof_losses_write(struct tv_out *out, struct tv_pprof_losses *losses)
 {
     if (losses->times > 0)
         tv_out_counted(out, losses->times, "sample|samples without time and order\n");
+    if (losses->merged > 0)
+        tv_out_counted(out, losses->merged,
+                       "value|values of samples added to another one of the same thread and "
+                       "stack\n");
+    if (losses->calls > 0)
+        tv_out_counted(out, losses->calls,
+                       "call|calls without its|their times: equal stacks of a thread are one "
+                       "sample\n");
     if (losses->slices > 0)
         tv_out_counted(out, losses->slices,
-                       "slice|slices left out: the file has the samples of the trace\n");
+                       losses->calls > 0
+                           ? "slice|slices of no thread left out\n"
+                           : "slice|slices left out: the file has the samples of the trace\n");
     if (losses->tables > 0)
-        tv_out_counted(out, losses->tables, "instant or counter|instants and counters left out\n");
+        tv_out_counted(out, losses->tables, "instant|instants or counter|counters left out\n");
+    if (losses->columns > 0)
+        tv_out_counted(out, losses->columns, "function|functions without its|their column\n");
+    tv_profile_losses_write(out, &losses->profile);
+    tv_profile_losses_release(&losses->profile);
 }

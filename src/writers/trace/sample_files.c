@@ -809,9 +809,12 @@ static void sample_file_count_slices(const struct sample_file *file, enum tv_sam
 static void sample_file_count_losses(struct sample_file *file, enum tv_sample_format format)
 {
     const struct tv_trace *trace = file->trace;
-    for (size_t i = 0; i < file->order_count; i++)
-        file->losses->lines +=
-            sample_file_row(file, i)->line_path != sample_file_row(file, i)->path;
+    tv_profile_losses_init(&file->losses->profile, trace);
+    for (size_t i = 0; i < file->order_count; i++) {
+        const struct tv_sample *sample = sample_file_row(file, i);
+        file->losses->lines += sample->line_path != sample->path;
+        tv_profile_losses_add_sample(&file->losses->profile, sample);
+    }
     if (!file->keep->types)
         sample_file_count_slices(file, format);
     file->losses->instants = trace->tables.instants.count;
@@ -847,7 +850,7 @@ enum tv_status tv_sample_file_write(struct tv_out *out, const struct tv_trace *t
     return TV_OK;
 }
 
-void tv_losses_write_samples(struct tv_out *out, const struct tv_sample_file_losses *losses)
+void tv_losses_write_samples(struct tv_out *out, struct tv_sample_file_losses *losses)
 {
     const struct {
         uint64_t count;
@@ -868,4 +871,6 @@ void tv_losses_write_samples(struct tv_out *out, const struct tv_sample_file_los
     for (size_t i = 0; i < TV_COUNT(lines); i++)
         if (lines[i].count > 0)
             tv_out_format(out, "%llu %s\n", (unsigned long long)lines[i].count, lines[i].words);
+    tv_profile_losses_write(out, &losses->profile);
+    tv_profile_losses_release(&losses->profile);
 }

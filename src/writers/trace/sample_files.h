@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/out.h"
 #include "model/trace.h"
+#include "writers/stacks/profile_losses.h"
 
 enum tv_sample_format {
     TV_SAMPLES_SPEEDSCOPE,
@@ -32,9 +33,11 @@ struct tv_sample_file_losses {
     uint64_t as_times;  /* weights that are no times, written as such */
     uint64_t cpu_times; /* of slices that also have real times */
     uint64_t slices, instants, counters;
+    struct tv_profile_losses profile;
 };
 
-/* Write the selected threads.  TV_ERR_UNSUPPORTED: there is nothing that the format holds. */
+/* Write the selected threads; tv_losses_write_samples releases *losses.  TV_ERR_UNSUPPORTED: there
+ * is nothing that the format holds. */
 enum tv_status tv_sample_file_write(struct tv_out *out, const struct tv_trace *trace,
                                     const struct tv_subset *keep, enum tv_sample_format format,
                                     struct tv_sample_file_losses *losses,
@@ -51,7 +54,7 @@ void tv_firefox_counters_write(struct tv_out *out, const struct tv_trace *trace,
                                const struct tv_subset *keep,
                                const struct tv_firefox_threads *threads);
 
-/* Put the losses into words, a line for each kind. */
-void tv_losses_write_samples(struct tv_out *out, const struct tv_sample_file_losses *losses);
+/* Put the losses into words, a line for each kind, and release them. */
+void tv_losses_write_samples(struct tv_out *out, struct tv_sample_file_losses *losses);
 
 #endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile_losses.c - counts and names what profiles of other tools do not hold.
+ *
+ * Arguments of samples (labels of pprof, fields of JFR events) stay in the file that was read.
+ * Whether its samples have any is found out by reading a few of them again.
+ */
+#include "writers/stacks/profile_losses.h"
+
+#include "base/bytes.h"
+#include "base/memory.h"
+
+/* Samples of an input that are read to find out whether they have arguments. */
+#define PROBED_SAMPLES 64
+
+static bool losses_has_arguments(const struct tv_trace *trace, const struct tv_sample *sample)
+{
+    const struct tv_input *input = &trace->head->inputs[sample->input];
+    struct tv_error unused;
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    bool has = input->describe(trace, sample->input, sample->offset, TV_NO_OFFSET, &text,
+                               &unused) == TV_OK &&
+               !tv_bytes_starts_with((struct tv_bytes){text.buffer, text.length},
+                                     TV_BYTES("{\"args\":{}"));
+    tv_out_release(&text);
+    return has;
+}
+
+/* Find the inputs whose samples have arguments. */
+static void losses_probe(struct tv_profile_losses *losses, const struct tv_trace *trace)
+{
+    const struct tv_sample *rows = trace->tables.samples.rows;
+    uint32_t *probed = tv_alloc(trace->head->input_count, sizeof *probed);
+    for (size_t i = 0; i < trace->tables.samples.count; i++) {
+        uint32_t input = rows[i].input;
+        bool again = i > 0 && rows[i - 1].input == input && rows[i - 1].offset == rows[i].offset;
+        if (again || losses->has_arguments[input] || rows[i].offset == TV_NO_OFFSET ||
+            !trace->head->inputs[input].describe || !trace->head->inputs[input].source ||
+            probed[input]++ >= PROBED_SAMPLES)
+            continue;
+        losses->has_arguments[input] = losses_has_arguments(trace, &rows[i]);
+    }
+    tv_free(probed);
+}
+
+void tv_profile_losses_init(struct tv_profile_losses *losses, const struct tv_trace *trace)
+{
+    const struct tv_tables *tables = &trace->tables;
+    const struct tv_trace_info *head = trace->head;
+    *losses = (struct tv_profile_losses){
+        .flows = tables->flows.count,
+        .others = tables->objects.count + tables->snapshots.count + tables->memory_dumps.count +
+                  tables->contexts.count,
+        .costs = tables->function_costs.count,
+        .metadata = head->metadata_count,
+        .has_arguments = tv_alloc(head->input_count, sizeof *losses->has_arguments),
+    };
+    for (uint32_t i = 0; i < head->frame_count; i++)
+        losses->kinds += !head->frames[i].with_line && head->frames[i].kind != TV_FRAME_UNKNOWN;
+    tv_map_init(&losses->offsets);
+    losses_probe(losses, trace);
+}
+
+void tv_profile_losses_release(struct tv_profile_losses *losses)
+{
+    if (losses->has_arguments)
+        tv_map_release(&losses->offsets);
+    tv_free(losses->has_arguments);
+    losses->has_arguments = NULL;
+}
+
+void tv_profile_losses_add_sample(struct tv_profile_losses *losses, const struct tv_sample *sample)
+{
+    losses->cpus += sample->cpu != TV_NONE;
+    if (!losses->has_arguments[sample->input] || sample->offset == TV_NO_OFFSET)
+        return;
+    /* A sample of several values is several rows. */
+    tv_map_set(&losses->offsets, (uint64_t)sample->input << 40 | sample->offset, 0);
+    losses->arguments = losses->offsets.count;
+}
+
+void tv_profile_losses_write(struct tv_out *out, const struct tv_profile_losses *losses)
+{
+    const struct {
+        uint64_t count;
+        const char *words;
+    } lines[] = {
+        {losses->arguments, "sample|samples without arguments (labels, fields of events)\n"},
+        {losses->cpus, "sample|samples without its|their processor\n"},
+        {losses->kinds, "function|functions without its|their kind (kernel, JIT, ...)\n"},
+        {losses->flows, "flow|flows left out\n"},
+        {losses->others, "other row|rows (objects, memory dumps, contexts) left out\n"},
+        {losses->costs, "exact cost|costs of functions left out: the stacks are an estimate\n"},
+        {losses->metadata, "property|properties of the trace left out\n"},
+    };
+    for (size_t i = 0; i < TV_COUNT(lines); i++)
+        if (lines[i].count > 0)
+            tv_out_counted(out, lines[i].count, lines[i].words);
+}
