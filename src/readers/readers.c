@@ -213,7 +213,8 @@ static uint64_t readers_count_contents(const struct tv_reader *reader, const str
 }
 
 /* Read with `assemble`, and fail when the input adds nothing to show. The message ends with the
- * first error that was found in it. */
+ * first error that was found in it.  A damaged file beside good ones is no failure: a report that
+ * is cut in its last file shows the others. */
 static enum tv_status readers_assemble(const struct tv_reader *reader, struct tv_source *source,
                                        struct tv_builder *builder,
                                        const struct tv_read_options *options, struct tv_error *err)
@@ -234,6 +235,8 @@ static enum tv_status readers_assemble(const struct tv_reader *reader, struct tv
            (kinds[kind].count == before[kind] ||
             tv_diagnostic_severity((enum tv_diagnostic_kind)kind) != TV_ERROR))
         kind++;
+    if (contents > 0 && kind < TV_DIAGNOSTIC_COUNT)
+        return TV_OK; /* the trace has other files, and the diagnostic says what is with this one */
     const char *format = input < head->input_count ? head->inputs[input].format : NULL;
     return tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET,
                    "expected samples or other events, found none (format: %s)%s%s",

@@ -80,7 +80,7 @@ test('the sketch of activity is shown before the trace', async () => {
 /** The loading screen over what the program answers, one answer after the other. */
 async function loading(run) {
   const file = join(folder, 'answers.json');
-  writeFileSync(file, '[]');
+  writeFileSync(file, '[{"ph":"M","name":"process_name","pid":1,"args":{"name":"a"}}]');
   const viewer = await view(file);
   const { page, troubles, close } = await openPage('about:blank');
   const answer = { now: half, cancelled: 0 };

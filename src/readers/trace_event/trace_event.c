@@ -361,4 +361,6 @@ const struct tv_reader tv_reader_trace_event = {
     .sketch_block = tv_te_block_sketch,
     .format = "Trace Event Format",
     .describe = tv_te_describe,
+    .refuses_empty = true,
+    .shows_all_events = true,
 };
