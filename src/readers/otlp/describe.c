@@ -7,16 +7,18 @@
  *                       "trace_id": "5b8efff798038103d269b633813fc60c", "span_id": "..."}}
  *
  * The offset of a sample is that of its message in the bytes of the file, or, for JSON, in the
- * protobuf that json.c makes of it. The walk over all samples finds the message with this offset
- * again; its request has the dictionary that the indices refer to. Index 0 means none.
+ * protobuf that json.c makes of it. The file stays open with a list of its samples, and so do the
+ * tables of the last request, which the indices refer to. Index 0 means none.
  */
 #include "readers/otlp/messages.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/protobuf.h"
+#include "base/sort.h"
 #include "readers/json/json.h"
 
 /* Maximum number of attributes of a sample that are shown, and values in a list. */
@@ -228,16 +230,15 @@ static void otlp_put_attributes(struct otlp_shown *shown, struct tv_bytes messag
 }
 
 /* Write attributes of the sample, and of its profile in versions where profiles have any. */
-static void otlp_write_sample(struct otlp_shown *shown, const struct tv_otlp_walk *walk,
-                              struct tv_otlp_sample_fields fields)
+static void otlp_write_sample(struct otlp_shown *shown, struct tv_bytes sample,
+                              struct tv_bytes profile, struct tv_otlp_sample_fields fields)
 {
-    struct tv_bytes sample = walk->messages[OTLP_LEVEL_SAMPLE];
     struct tv_cursor cursor = tv_cursor_over(sample);
     struct tv_protobuf_field field;
     tv_out_text(shown->out, "{\"args\":{");
     otlp_put_attributes(shown, sample, fields.attributes);
     if (fields.values == OTLP_SAMPLE_VALUES)
-        otlp_put_attributes(shown, walk->messages[OTLP_LEVEL_PROFILE], OTLP_PROFILE_ATTRIBUTES);
+        otlp_put_attributes(shown, profile, OTLP_PROFILE_ATTRIBUTES);
     while (tv_protobuf_next(&cursor, &field))
         if (field.number == fields.link && field.wire == TV_PROTOBUF_VARINT && field.value > 0) {
             struct tv_bytes link = otlp_find_entry(shown, OTLP_DICTIONARY_LINK, field.value);
@@ -247,17 +248,66 @@ static void otlp_write_sample(struct otlp_shown *shown, const struct tv_otlp_wal
     tv_out_text(shown->out, "}}");
 }
 
-/* Find the sample at an offset of the file. */
-static bool otlp_find_sample(const struct tv_otlp_file *file, uint64_t offset,
-                             struct tv_otlp_walk *walk)
+/* ---- The file ---- */
+
+/* A sample, and the messages around it that describe it. */
+struct otlp_place {
+    struct tv_bytes sample, profile;
+    size_t request;
+};
+
+/* A file whose samples are read again: filters ask for one after another. */
+struct otlp_reopened {
+    struct tv_source *source; /* NULL: nothing is open */
+    struct tv_otlp_file file;
+    struct otlp_place *places; /* in the order of the file */
+    size_t count, capacity;
+    struct otlp_shown shown;             /* tables of a request */
+    struct tv_otlp_sample_fields fields; /* of it */
+    size_t request;                      /* its number; SIZE_MAX: none yet */
+};
+
+static void otlp_release_tables(struct otlp_shown *shown)
 {
-    for (size_t i = 0; i < file->count; i++) {
-        tv_otlp_walk_begin(walk, file->requests[i], OTLP_LEVEL_SAMPLE);
-        while (tv_otlp_walk_next(walk))
-            if ((uint64_t)(walk->messages[OTLP_LEVEL_SAMPLE].data - file->bytes.data) == offset)
-                return true;
+    for (size_t i = 0; i < TV_COUNT(shown->tables); i++)
+        tv_free(shown->tables[i].entries);
+    *shown = (struct otlp_shown){.out = NULL};
+}
+
+static void otlp_reopened_release(struct otlp_reopened *reopened)
+{
+    if (!reopened->source)
+        return;
+    otlp_release_tables(&reopened->shown);
+    tv_free(reopened->places);
+    tv_otlp_file_release(&reopened->file);
+    tv_source_free(reopened->source);
+    *reopened = (struct otlp_reopened){.source = NULL};
+}
+
+/* Open a file, unless it is the one that is open: collect its samples. */
+static enum tv_status otlp_reopen(struct otlp_reopened *reopened, struct tv_source *source,
+                                  struct tv_error *err)
+{
+    struct tv_otlp_walk walk;
+    if (reopened->source == source)
+        return TV_OK;
+    otlp_reopened_release(reopened);
+    enum tv_status status = tv_otlp_file_read(source, false, &reopened->file, err);
+    if (status != TV_OK)
+        return status;
+    reopened->source = tv_source_ref(source);
+    reopened->request = SIZE_MAX;
+    for (size_t i = 0; i < reopened->file.count; i++) {
+        tv_otlp_walk_begin(&walk, reopened->file.requests[i], OTLP_LEVEL_SAMPLE);
+        while (tv_otlp_walk_next(&walk)) {
+            reopened->places = tv_array_reserve(reopened->places, &reopened->capacity,
+                                                reopened->count + 1, sizeof *reopened->places);
+            reopened->places[reopened->count++] = (struct otlp_place){
+                walk.messages[OTLP_LEVEL_SAMPLE], walk.messages[OTLP_LEVEL_PROFILE], i};
+        }
     }
-    return false;
+    return TV_OK;
 }
 
 /* Read the tables of a request. */
@@ -270,25 +320,57 @@ static void otlp_read_dictionary(struct otlp_shown *shown, struct tv_bytes reque
             otlp_read_tables(shown, field.bytes);
 }
 
+/* Return the sample at an offset, or NULL. */
+static const struct otlp_place *otlp_find_place(const struct otlp_reopened *reopened,
+                                                uint64_t offset)
+{
+    const uint8_t *start = reopened->file.bytes.data;
+    size_t low = 0;
+    TV_LOWER_BOUND(low, reopened->count, i,
+                   (uint64_t)(reopened->places[i].sample.data - start) < offset);
+    return low < reopened->count && (uint64_t)(reopened->places[low].sample.data - start) == offset
+               ? &reopened->places[low]
+               : NULL;
+}
+
+static enum tv_status otlp_describe_in(struct otlp_reopened *reopened, struct tv_source *source,
+                                       uint64_t offset, struct tv_out *out, struct tv_error *err)
+{
+    enum tv_status status = otlp_reopen(reopened, source, err);
+    if (status != TV_OK)
+        return status;
+    const struct otlp_place *place = otlp_find_place(reopened, offset);
+    if (!place)
+        return tv_fail(err, TV_ERR_SYNTAX, offset, "expected a sample");
+    if (reopened->request != place->request) {
+        struct tv_bytes request = reopened->file.requests[place->request];
+        otlp_release_tables(&reopened->shown);
+        otlp_read_dictionary(&reopened->shown, request);
+        reopened->fields = tv_otlp_find_sample_fields(&reopened->file, request);
+        reopened->request = place->request;
+    }
+    reopened->shown.out = out;
+    reopened->shown.count = 0;
+    otlp_write_sample(&reopened->shown, place->sample, place->profile, reopened->fields);
+    return TV_OK;
+}
+
+/* The last file stays open, as that of a recording does (jfr/describe.c).  Whoever finds it in use
+ * by another thread opens the file for itself. */
 enum tv_status tv_otlp_describe(const struct tv_trace *trace, uint32_t input, uint64_t offset,
                                 uint64_t end_offset, struct tv_out *out, struct tv_error *err)
 {
-    struct tv_otlp_file file;
-    struct tv_otlp_walk walk;
-    struct otlp_shown shown = {.out = out};
+    static struct otlp_reopened last;
+    static atomic_flag busy = ATOMIC_FLAG_INIT;
+    struct tv_source *source = trace->head->inputs[input].source;
     (void)end_offset;
-    enum tv_status status = tv_otlp_file_read(trace->head->inputs[input].source, false, &file, err);
-    if (status != TV_OK)
+    if (atomic_flag_test_and_set(&busy)) {
+        struct otlp_reopened own = {.source = NULL};
+        enum tv_status status = otlp_describe_in(&own, source, offset, out, err);
+        otlp_reopened_release(&own);
         return status;
-    if (otlp_find_sample(&file, offset, &walk)) {
-        otlp_read_dictionary(&shown, walk.messages[OTLP_LEVEL_REQUEST]);
-        otlp_write_sample(&shown, &walk,
-                          tv_otlp_find_sample_fields(&file, walk.messages[OTLP_LEVEL_REQUEST]));
-    } else {
-        status = tv_fail(err, TV_ERR_SYNTAX, offset, "expected a sample");
     }
-    for (size_t i = 0; i < TV_COUNT(shown.tables); i++)
-        tv_free(shown.tables[i].entries);
-    tv_otlp_file_release(&file);
+    enum tv_status status = otlp_describe_in(&last, source, offset, out, err);
+    atomic_flag_clear(&busy);
     return status;
 }

@@ -17,10 +17,12 @@
 #include "readers/pprof/sample_labels.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/protobuf.h"
+#include "base/sort.h"
 
 /* Keys as the writers spell them: Go programs, async-profiler, Datadog, Pyroscope, traceview; and
  * OpenTelemetry's, with dots. */
@@ -218,10 +220,16 @@ uint32_t tv_sample_labels_thread(struct tv_sample_labels *labels, struct tv_prof
 /* Maximum number of labels and values of a sample that are shown. */
 #define SHOWN_LABELS 1000
 
+/* A file whose samples are read again: filters ask for one after another. */
+struct shown_profile {
+    struct tv_source *source; /* NULL: nothing is open */
+    struct tv_profile_text text;
+    struct tv_bytes *strings, *samples; /* messages of samples, in the order of the file */
+    size_t string_count, string_capacity, sample_count, sample_capacity;
+};
+
 struct shown_sample {
     struct tv_sample_labels labels; /* for the strings */
-    struct tv_bytes *strings;
-    size_t capacity;
     struct tv_out *out;
     bool any;
 };
@@ -257,35 +265,54 @@ static void shown_sample_put_label(struct shown_sample *shown, struct tv_bytes m
     }
 }
 
-/* Collect the strings of the file. */
-static void shown_sample_read_strings(struct shown_sample *shown, struct tv_bytes file)
+static void shown_profile_release(struct shown_profile *profile)
 {
-    struct tv_cursor cursor = tv_cursor_over(file);
-    struct tv_protobuf_field field;
-    size_t count = 0;
-    while (tv_protobuf_next(&cursor, &field)) {
-        if (field.number != 6 || field.wire != TV_PROTOBUF_BYTES)
-            continue;
-        shown->strings =
-            tv_array_reserve(shown->strings, &shown->capacity, count + 1, sizeof *shown->strings);
-        shown->strings[count++] = field.bytes;
-    }
-    shown->labels = (struct tv_sample_labels){.strings = shown->strings, .string_count = count};
+    if (!profile->source)
+        return;
+    tv_free(profile->strings);
+    tv_free(profile->samples);
+    tv_profile_text_release(&profile->text);
+    tv_source_free(profile->source);
+    *profile = (struct shown_profile){.source = NULL};
 }
 
-/* Return the message at an offset, whose end is not stored: it is found from the file's start. */
-static bool shown_sample_find(struct tv_bytes file, uint64_t offset, struct tv_bytes *message)
+/* Open a file, unless it is the one that is open: collect its strings and samples. */
+static enum tv_status shown_profile_open(struct shown_profile *profile, struct tv_source *source,
+                                         struct tv_error *err)
 {
-    struct tv_cursor cursor = tv_cursor_over(file);
     struct tv_protobuf_field field;
+    if (profile->source == source)
+        return TV_OK;
+    shown_profile_release(profile);
+    enum tv_status status = tv_profile_text_read(source, &profile->text, err);
+    if (status != TV_OK)
+        return status;
+    profile->source = tv_source_ref(source);
+    struct tv_cursor cursor = tv_cursor_over(profile->text.bytes);
     while (tv_protobuf_next(&cursor, &field)) {
-        if (field.number != 2 || field.wire != TV_PROTOBUF_BYTES ||
-            (uint64_t)(field.bytes.data - file.data) != offset)
+        if (field.wire != TV_PROTOBUF_BYTES || (field.number != 2 && field.number != 6))
             continue;
-        *message = field.bytes;
-        return true;
+        bool sample = field.number == 2;
+        struct tv_bytes **list = sample ? &profile->samples : &profile->strings;
+        size_t *count = sample ? &profile->sample_count : &profile->string_count;
+        size_t *capacity = sample ? &profile->sample_capacity : &profile->string_capacity;
+        *list = tv_array_reserve(*list, capacity, *count + 1, sizeof **list);
+        (*list)[(*count)++] = field.bytes;
     }
-    return false;
+    return TV_OK;
+}
+
+/* Return the sample at an offset, or NULL. */
+static const struct tv_bytes *shown_profile_find(const struct shown_profile *profile,
+                                                 uint64_t offset)
+{
+    const uint8_t *start = profile->text.bytes.data;
+    size_t low = 0;
+    TV_LOWER_BOUND(low, profile->sample_count, i,
+                   (uint64_t)(profile->samples[i].data - start) < offset);
+    return low < profile->sample_count && (uint64_t)(profile->samples[low].data - start) == offset
+               ? &profile->samples[low]
+               : NULL;
 }
 
 /* Write all labels of a sample; of very many only the first. */
@@ -303,24 +330,39 @@ static void shown_sample_write(struct shown_sample *shown, struct tv_bytes messa
     tv_out_text(shown->out, "}}");
 }
 
+static enum tv_status shown_profile_describe(struct shown_profile *profile,
+                                             struct tv_source *source, uint64_t offset,
+                                             struct tv_out *out, struct tv_error *err)
+{
+    enum tv_status status = shown_profile_open(profile, source, err);
+    if (status != TV_OK)
+        return status;
+    const struct tv_bytes *message = shown_profile_find(profile, offset);
+    if (!message)
+        return tv_fail(err, TV_ERR_SYNTAX, offset, "expected a sample");
+    struct shown_sample shown = {
+        .labels = {.strings = profile->strings, .string_count = profile->string_count}, .out = out};
+    shown_sample_write(&shown, *message);
+    return TV_OK;
+}
+
+/* The last file stays open, as that of a recording does (jfr/describe.c).  Whoever finds it in use
+ * by another thread opens the file for itself. */
 enum tv_status tv_sample_labels_describe(const struct tv_trace *trace, uint32_t input,
                                          uint64_t offset, uint64_t end_offset, struct tv_out *out,
                                          struct tv_error *err)
 {
-    struct tv_profile_text text;
-    struct tv_bytes message;
-    struct shown_sample shown = {.out = out};
+    static struct shown_profile last;
+    static atomic_flag busy = ATOMIC_FLAG_INIT;
+    struct tv_source *source = trace->head->inputs[input].source;
     (void)end_offset;
-    enum tv_status status = tv_profile_text_read(trace->head->inputs[input].source, &text, err);
-    if (status != TV_OK)
+    if (atomic_flag_test_and_set(&busy)) {
+        struct shown_profile own = {.source = NULL};
+        enum tv_status status = shown_profile_describe(&own, source, offset, out, err);
+        shown_profile_release(&own);
         return status;
-    if (shown_sample_find(text.bytes, offset, &message)) {
-        shown_sample_read_strings(&shown, text.bytes);
-        shown_sample_write(&shown, message);
-    } else {
-        status = tv_fail(err, TV_ERR_SYNTAX, offset, "expected a sample");
     }
-    tv_free(shown.strings);
-    tv_profile_text_release(&text);
+    enum tv_status status = shown_profile_describe(&last, source, offset, out, err);
+    atomic_flag_clear(&busy);
     return status;
 }
