@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * demangle.c - names of C++ and of Rust's older mangling, through the machine's C++ library.
+ * demangle.c - names of C++ through the machine's C++ library, and of Rust through
+ * base/native_name.
  */
 #include "symbols/demangle.h"
 
@@ -58,6 +59,22 @@ static size_t demangle_find_parenthesis(const char *text, size_t close)
     return close;
 }
 
+/* Return whether a name is of Rust's older mangling, which ends with the hash as an identifier of
+ * 17 letters: "17h" and 16 hexadecimal digits, "E".  To the C++ library its escapes ("$LT$") are
+ * letters. */
+static bool demangle_is_older_rust(struct tv_bytes mangled)
+{
+    if (mangled.length < HASH_LENGTH + 1 || mangled.data[mangled.length - 1] != 'E')
+        return false;
+    const uint8_t *hash = mangled.data + mangled.length - HASH_LENGTH - 1;
+    if (memcmp(hash, "17h", 3) != 0)
+        return false;
+    for (size_t i = 3; i < HASH_LENGTH; i++)
+        if (tv_hex_digit(hash[i]) < 0)
+            return false;
+    return true;
+}
+
 static bool demangle_is_rust_hash(const char *text)
 {
     return strncmp(text, "::h", 3) == 0 && strspn(text + 3, "0123456789abcdef") == HASH_LENGTH - 3;
@@ -88,7 +105,7 @@ static bool demangle_read_rust(struct tv_demangler *demangler, struct tv_bytes m
 {
     if (!demangler->rust)
         demangler->rust = tv_alloc(LONGEST, 1);
-    if (mangled.length > LONGEST || !tv_rust_demangle(mangled, demangler->rust, LONGEST))
+    if (mangled.length > LONGEST || !tv_native_name(mangled, demangler->rust, LONGEST))
         return false;
     found->name = tv_bytes_of(demangler->rust);
     found->parameters = (struct tv_bytes){NULL, 0};
@@ -100,7 +117,7 @@ bool tv_demangler_read(struct tv_demangler *demangler, struct tv_bytes mangled,
 {
     char name[LONGEST + 1];
     int status = -1;
-    if (tv_bytes_starts_with(mangled, TV_BYTES("_R")))
+    if (tv_bytes_starts_with(mangled, TV_BYTES("_R")) || demangle_is_older_rust(mangled))
         return demangle_read_rust(demangler, mangled, found);
     if (mangled.length > LONGEST || !tv_bytes_starts_with(mangled, TV_BYTES("_Z")) ||
         !demangle_load_library(demangler))

@@ -3,10 +3,9 @@
  * demangle.h - readable names of C++ and Rust functions, from the mangled names that the linker
  * uses.
  *
- * Rust's current mangling is decoded by base/native_name.h. C++ and Rust's older mangling are
- * decoded by
- * __cxa_demangle of the machine's C++ library, which is loaded when the first such name comes: a
- * machine that records C++ programs has it. Without the library, names stay mangled.
+ * Both manglings of Rust are decoded by base/native_name.h. C++ is decoded by __cxa_demangle of the
+ * machine's C++ library, which is loaded when the first such name comes: a machine that records C++
+ * programs has it. Without the library, names stay mangled.
  */
 #ifndef TV_SYMBOLS_DEMANGLE_H
 #define TV_SYMBOLS_DEMANGLE_H

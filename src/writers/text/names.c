@@ -18,6 +18,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/native_name.h"
 
 /* ---- Names ---- */
 
@@ -80,10 +81,11 @@ void tv_names_full(struct tv_out *out, const struct tv_trace_info *head,
                    const struct tv_frame *frame)
 {
     tv_names_method(out, head, frame);
-    if (frame->signature == TV_EMPTY_STRING)
+    struct tv_bytes signature = tv_trace_info_text(head, frame->signature);
+    if (signature.length == 0 || tv_is_mangled(signature))
         return;
     tv_out_char(out, ' ');
-    tv_names_line(out, tv_trace_info_text(head, frame->signature));
+    tv_names_line(out, signature);
 }
 
 void tv_names_frame(struct tv_out *out, const struct tv_trace_info *head, uint32_t frame)

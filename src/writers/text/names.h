@@ -14,8 +14,9 @@
 void tv_names_method(struct tv_out *out, const struct tv_trace_info *head,
                      const struct tv_frame *frame);
 
-/* Write tv_names_method and, after a blank, the signature, if there is one. Line breaks and tabs
- * become blanks, so that a method never takes more than one line or column. */
+/* Write tv_names_method and, after a blank, the signature, unless it is the mangled name of a C++
+ * or Rust function, which only keeps overloads apart. Line breaks and tabs become blanks, so that a
+ * method never takes more than one line or column. */
 void tv_names_full(struct tv_out *out, const struct tv_trace_info *head,
                    const struct tv_frame *frame);
 
