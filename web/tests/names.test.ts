@@ -65,6 +65,10 @@ test('a short name has neither package nor library, and the whole name of a hidd
   assert.deepEqual(names('libc.so.6', 'clone3'), ['libc.so.6.', 'clone3']);
   assert.deepEqual(names('libjvm.so', 'Thread::call_run'), ['libjvm.so.', 'Thread::call_run']);
   assert.deepEqual(names('a.Busy$$Lambda/0x7f2c28', 'run'), ['a.', 'Busy$$Lambda.0x7f2c28.run']);
+  assert.deepEqual(names('a.Busy$$Lambda$88+0x00007efc.1790421142', 'run'), [
+    'a.',
+    'Busy$$Lambda$88+0x00007efc.1790421142.run',
+  ]);
   assert.deepEqual(names('a/so', 'f'), ['a.', 'so.f']);
 });
 

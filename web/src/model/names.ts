@@ -83,8 +83,11 @@ function packageOfName(text: string): string | null {
 
 /** A library or program, which functions of native code have in place of a class. */
 const MODULE = /^[^/]+\.(so(\.\d+)*|dll|exe|dylib)$/;
-/** The address that ends the name of a hidden class of the JVM, such as one of a lambda. */
-const HIDDEN_CLASS = /\.0x[0-9a-f]+$/;
+/**
+ * The end of the name of a hidden class of the JVM, such as one of a lambda: an address, or in JDK 17
+ * an address and a hash ("+0x00007efce0007a08.1790421142").
+ */
+const HIDDEN_CLASS = /(\.0x[0-9a-f]+|\+0x[0-9a-f]+\.[0-9]+)$/;
 
 /** Return the last components of a path. */
 function lastPart(path: string, components: number): string {
