@@ -409,7 +409,7 @@ static void search_write_progress(const struct tv_view_search *search)
             (cursor->phase == TV_PHASE_ARGUMENTS && i < cursor->a))
             done += bytes;
         else if (cursor->phase == TV_PHASE_ARGUMENTS && i == cursor->a)
-            done += cursor->b;
+            done += cursor->b < bytes ? cursor->b : bytes; /* samples come after the bytes */
     }
     tv_out_format(search->out, ",\"count\":%u", search->found);
     tv_out_text(search->out, ",\"done\":");

@@ -26,7 +26,7 @@ struct tv_view_cursor {
         TV_PHASE_SAMPLES,
         TV_PHASE_THREADS, /* then processes */
         TV_PHASE_METADATA,
-        TV_PHASE_ARGUMENTS, /* a: input, b: offset */
+        TV_PHASE_ARGUMENTS, /* a: input, b: offset; beyond the end, rows of samples */
         TV_PHASE_OVER,
     } phase;
     uint64_t a, b;

@@ -12,6 +12,9 @@
  * much (the text in a name, or between two values), never too little.  An event
  * whose name matches was found in memory already, and is not a hit again.
  *
+ * Samples of binary profiles refer to strings elsewhere in the file: after the scan they are read
+ * one after another.
+ *
  * A step scans STEP_BYTES and reads STEP_EVENTS events at most.  An event that
  * begins in one step and matches in the next one as well is found once:
  * argument_was_seen scans its beginning again.
@@ -259,13 +262,22 @@ static void argument_write_hit(struct tv_view_search *search, const struct tv_ev
     tv_out_char(search->out, ']');
 }
 
-/* Can the event be read again at little cost?  Binary profiles refer to the texts of a sample, so
- * that reading one again takes a pass over the whole file. */
-static bool argument_is_cheap(const struct tv_view_search *search, uint32_t input,
-                              const struct tv_event_place *place)
+/* Are the texts of the samples elsewhere in the file?  Samples of binary profiles refer to tables
+ * of strings, so a scan does not find them. */
+static bool argument_is_referred(const struct tv_input *input)
 {
-    const struct tv_input *of = &search->trace->head->inputs[input];
-    return place->kind != TV_EVENT_SAMPLE || of->verbatim || of->samples == 0;
+    return !input->verbatim && input->samples > 0;
+}
+
+/* Return true if a frame of the sample's stack matches: it was found in memory already. */
+static bool argument_sample_is_known(const struct tv_view_search *search,
+                                     const struct tv_sample *sample)
+{
+    const struct tv_path_node *nodes = search->trace->paths.nodes;
+    for (uint32_t path = sample->path; path != TV_ROOT_PATH; path = nodes[path].parent)
+        if (search->frames[nodes[path].frame] > 0)
+            return true;
+    return false;
 }
 
 /* Look at one event; adds to *read like tv_event_text_match. */
@@ -275,7 +287,7 @@ static void argument_check_event(struct tv_view_search *search, uint32_t input,
     struct tv_event_facts about = tv_event_facts(search->view, place);
     struct tv_out excerpt;
     if (!tv_view_search_wants(search, about.time, about.length, about.track) ||
-        argument_hit_is_known(search, place, &about) || !argument_is_cheap(search, input, place))
+        argument_hit_is_known(search, place, &about))
         return;
     tv_out_init_memory(&excerpt);
     if (tv_event_text_match(search->trace, input, place, &search->query, &excerpt, read)) {
@@ -307,17 +319,51 @@ static uint64_t argument_check_events(struct tv_view_search *search, uint32_t in
             next = places->offsets[i];
             break;
         }
+        if (place->kind == TV_EVENT_SAMPLE &&
+            argument_is_referred(&search->trace->head->inputs[input]))
+            continue; /* argument_check_samples looks at all of them */
         argument_check_event(search, input, place, &read);
     }
     tv_free(found);
     return next;
 }
 
+/* Look at samples one after another, from the row `first` on; return the row where the next step
+ * begins.  Rows with one offset are values of one sample. */
+static size_t argument_check_samples(struct tv_view_search *search, uint32_t input, size_t first)
+{
+    const struct tv_tables *tables = &search->trace->tables;
+    unsigned looked = 0;
+    uint64_t read = 0;
+    size_t i = first;
+    for (; i < tables->samples.count; i++) {
+        const struct tv_sample *sample = &tables->samples.rows[i];
+        struct tv_event_place place = {TV_EVENT_SAMPLE, (uint32_t)i, 0, sample->offset};
+        if (sample->input != input || sample->offset == TV_NO_OFFSET ||
+            (i > 0 && sample[-1].input == input && sample[-1].offset == sample->offset) ||
+            argument_sample_is_known(search, sample))
+            continue;
+        if (search->found == search->limit || looked++ == STEP_EVENTS || read >= STEP_BYTES)
+            break;
+        argument_check_event(search, input, &place, &read);
+    }
+    return i;
+}
+
 bool tv_view_search_arguments(struct tv_view_search *search)
 {
     uint32_t input = (uint32_t)search->cursor.a;
-    struct tv_source *source = search->trace->head->inputs[input].source;
+    const struct tv_input *of = &search->trace->head->inputs[input];
+    struct tv_source *source = of->source;
     uint64_t size = tv_source_size(source), step = search->cursor.b;
+    bool samples = argument_is_referred(of);
+    size_t count = search->trace->tables.samples.count;
+    /* Places after the end of the file are rows of samples. */
+    if (step >= size && samples && step - size < count) {
+        size_t next = argument_check_samples(search, input, (size_t)(step - size));
+        search->cursor.b = size + next;
+        return next == count;
+    }
     if (step >= size)
         return true;
     uint64_t to = size - step < STEP_BYTES ? size : step + STEP_BYTES;
@@ -327,5 +373,7 @@ bool tv_view_search_arguments(struct tv_view_search *search)
     bool stuck = places.scanned == step; /* the file cannot be read */
     search->cursor.b = argument_check_events(search, input, step, &places);
     tv_free(places.offsets);
-    return stuck || search->cursor.b >= size;
+    if (stuck || search->cursor.b > size)
+        search->cursor.b = size;
+    return search->cursor.b >= size && (!samples || count == 0);
 }

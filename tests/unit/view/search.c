@@ -158,6 +158,32 @@ static void a_search_keeps_to_range_and_tracks(void **state)
                   "\"next\":null,\"count\":1,\"done\":225,\"of\":225}");
 }
 
+/* What a sample says may stand anywhere in a binary file, so samples are read one after another;
+ * the two values of the first one are one sample.  Places in the file end at 193. */
+static void samples_are_read_one_after_another(void **state)
+{
+    struct asked *asked = *state;
+    struct tv_trace *trace = asked->fixture.trace;
+    struct tv_tables *tables = &trace->tables;
+    const size_t lines[] = {2, 2, 3, 5};
+    *tv_table_add(&tables->value_types) = (struct tv_value_type){
+        .name = tv_trace_info_string(trace->head, TV_BYTES("cpu")), .samples = 4};
+    for (size_t i = 0; i < TV_COUNT(lines); i++)
+        *tv_table_add(&tables->samples) = (struct tv_sample){.time = (tv_ns)i,
+                                                             .weight = 1,
+                                                             .offset = line_at(lines[i]),
+                                                             .cpu = TV_NONE,
+                                                             .path = TV_ROOT_PATH};
+    trace->head->inputs[0].samples = 3;
+    assert_answer(*state, "search?q=needle&in=args&after=a.0.193",
+                  "{\"hits\":[[5,0,0,0,0,0,0,-1,\"cpu\",4,\"why: a Needle, a needle\"],\n"
+                  "[5,2,0,2,0,0,0,-1,\"cpu\",4,\"needle: [\xe2\x80\xa6]\"]],\n"
+                  "\"next\":null,\"count\":2,\"done\":225,\"of\":225}");
+    assert_answer(*state, "search?q=needle&in=args&limit=1&after=a.0.193",
+                  "{\"hits\":[[5,0,0,0,0,0,0,-1,\"cpu\",4,\"why: a Needle, a needle\"]],\n"
+                  "\"next\":\"a.0.195\",\"count\":1,\"done\":225,\"of\":225}");
+}
+
 static void patterns_are_found_as_texts_are(void **state)
 {
     /* what both kinds of places hold: a name, a key, a text with an escape */
@@ -297,6 +323,7 @@ UNIT_TESTS(search, asked_test(names_come_first_and_then_arguments),
            asked_test(arguments_are_found_where_they_are),
            asked_test(an_answer_goes_on_where_the_one_before_ended),
            asked_test(a_search_keeps_to_range_and_tracks),
+           asked_test(samples_are_read_one_after_another),
            asked_test(patterns_are_found_as_texts_are),
            asked_test(hits_are_counted_without_being_told),
            asked_test(steps_go_from_call_to_call_in_time), asked_test(the_table_by_name),
