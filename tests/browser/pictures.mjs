@@ -80,6 +80,65 @@ function perf() {
   return [`--symbols=${process.env.TRACEVIEW}`, file];
 }
 
+/** Writes OpenTelemetry spans of three services: 12 requests, of which one fails. */
+function spans() {
+  const file = join(folder, 'traces.json');
+  const services = { shop: [], prices: [], database: [] };
+  let id = 0;
+  const put = (service, trace, parent, name, kind, from, to, more = {}) => {
+    const spanId = (++id).toString(16).padStart(16, '0');
+    services[service].push({
+      traceId: trace.toString(16).padStart(32, '0'),
+      spanId,
+      parentSpanId: parent,
+      name,
+      kind,
+      startTimeUnixNano: `${1700000000000 + Math.round(from)}000000`,
+      endTimeUnixNano: `${1700000000000 + Math.round(to)}000000`,
+      ...more,
+    });
+    return spanId;
+  };
+  const attribute = (key, stringValue) => ({ key, value: { stringValue } });
+  for (let i = 0; i < 12; i++) {
+    const at = i * 70;
+    const status = i === 7 ? { status: { code: 2, message: 'timeout' } } : {};
+    const attributes = [attribute('http.route', '/cart'), attribute('user.id', `u${i}`)];
+    const get = put('shop', i + 1, '', 'GET /cart', 2, at, at + 60, { attributes, ...status });
+    const events = [{ timeUnixNano: `${1700000000000 + at + 6}000000`, name: 'cache miss' }];
+    put('shop', i + 1, get, 'cart.load', 1, at + 2, at + 20, { events: i % 3 === 0 ? events : [] });
+    const call = put('shop', i + 1, get, 'prices.get', 3, at + 22, at + 55, status);
+    const post = put('prices', i + 1, call, 'POST /price', 2, at + 24, at + 53, status);
+    put('database', i + 1, post, 'SELECT price', 3, at + 28, at + 40 + (i % 4) * 3);
+  }
+  const resourceSpans = Object.entries(services).map(([service, spans]) => ({
+    resource: { attributes: [attribute('service.name', service)] },
+    scopeSpans: [{ scope: { name: 'http' }, spans }],
+  }));
+  writeFileSync(file, JSON.stringify({ resourceSpans }));
+  return file;
+}
+
+/** Profiles a module of Python's library with cProfile. */
+function cprofile() {
+  const file = join(folder, 'app.pstats');
+  const program =
+    'import json; [json.dumps(json.loads(json.dumps(list(range(9)), indent=1))) for _ in range(400)]';
+  execFileSync('python3', [
+    '-c',
+    `import cProfile; cProfile.run(${JSON.stringify(program)}, ${JSON.stringify(file)})`,
+  ]);
+  return file;
+}
+
+/** Records the system calls of the program while it reads the example. */
+function strace() {
+  const file = join(folder, 'strace.txt');
+  const command = [process.env.TRACEVIEW, 'info', '--no-cache', example()];
+  execFileSync('strace', ['-f', '-ttt', '-T', '-o', file, ...command], { stdio: 'ignore' });
+  return file;
+}
+
 /** The tab alone, of a profile in the folder of profiles. */
 function ofProfile(file, tabOnly) {
   return {
@@ -211,6 +270,34 @@ const PICTURES = {
     hash: '#tab=flame',
     async act(page) {
       await page.setViewportSize({ width: 900, height: 530 });
+    },
+  },
+  spans: {
+    of: spans,
+    hash: '#view=440000000-640000000',
+    async act(page) {
+      await page.setViewportSize({ width: 1280, height: 720 });
+      const row = await page
+        .locator('.label .pick', { hasText: 'GET /cart' })
+        .first()
+        .boundingBox();
+      const { x, width } = await canvas(page);
+      await page.mouse.click(x + width * 0.44, row.y + 30);
+    },
+  },
+  cprofile: {
+    of: cprofile,
+    above: 212,
+    hash: '#tab=flame',
+    async act(page) {
+      await page.setViewportSize({ width: 900, height: 530 });
+    },
+  },
+  strace: {
+    of: strace,
+    hash: '',
+    async act(page) {
+      await page.setViewportSize({ width: 1280, height: 620 });
     },
   },
   pprof: ofProfile('pprof/heap.pb.gz', true),
