@@ -86,7 +86,7 @@ static bool otlp_open_value(struct tv_bytes message, struct tv_out *out,
 {
     struct tv_cursor cursor = tv_cursor_over(message);
     struct tv_protobuf_field field;
-    if (!tv_protobuf_next(&cursor, &field)) {
+    if (!tv_otlp_next(&cursor, &field)) {
         tv_out_text(out, "null");
         return false;
     }
@@ -109,7 +109,7 @@ void tv_otlp_write_value(struct tv_bytes message, struct tv_out *out)
     size_t depth = otlp_open_value(message, out, &lists[0]);
     while (depth > 0) {
         struct otlp_shown_list *list = &lists[depth - 1];
-        if (!tv_protobuf_next(&list->cursor, &field)) {
+        if (!tv_otlp_next(&list->cursor, &field)) {
             tv_out_char(out, list->keys ? '}' : ']');
             depth--;
             continue;
@@ -148,7 +148,7 @@ static void otlp_read_tables(struct otlp_shown *shown, struct tv_bytes dictionar
 {
     struct tv_cursor cursor = tv_cursor_over(dictionary);
     struct tv_protobuf_field field;
-    while (tv_protobuf_next(&cursor, &field)) {
+    while (tv_otlp_next(&cursor, &field)) {
         if (field.number < OTLP_DICTIONARY_LINK || field.number > OTLP_DICTIONARY_ATTRIBUTE ||
             field.wire != TV_PROTOBUF_BYTES)
             continue;
@@ -205,7 +205,7 @@ static void otlp_put_id(struct otlp_shown *shown, struct tv_bytes link, uint32_t
 {
     struct tv_cursor cursor = tv_cursor_over(link);
     struct tv_protobuf_field field;
-    while (tv_protobuf_next(&cursor, &field))
+    while (tv_otlp_next(&cursor, &field))
         if (field.number == number && field.bytes.length > 0 &&
             field.bytes.length <= OTLP_LONGEST_ID) {
             otlp_put_key(shown, key);
@@ -220,7 +220,7 @@ static void otlp_put_attributes(struct otlp_shown *shown, struct tv_bytes messag
     struct tv_cursor cursor = tv_cursor_over(message);
     struct tv_protobuf_field field;
     uint64_t index;
-    while (tv_protobuf_next(&cursor, &field)) {
+    while (tv_otlp_next(&cursor, &field)) {
         if (field.number != number)
             continue;
         struct tv_cursor list = tv_protobuf_numbers(&field);
@@ -239,7 +239,7 @@ static void otlp_write_sample(struct otlp_shown *shown, struct tv_bytes sample,
     otlp_put_attributes(shown, sample, fields.attributes);
     if (fields.values == OTLP_SAMPLE_VALUES)
         otlp_put_attributes(shown, profile, OTLP_PROFILE_ATTRIBUTES);
-    while (tv_protobuf_next(&cursor, &field))
+    while (tv_otlp_next(&cursor, &field))
         if (field.number == fields.link && field.wire == TV_PROTOBUF_VARINT && field.value > 0) {
             struct tv_bytes link = otlp_find_entry(shown, OTLP_DICTIONARY_LINK, field.value);
             otlp_put_id(shown, link, OTLP_LINK_TRACE_ID, TV_BYTES("trace_id"));
@@ -315,7 +315,7 @@ static void otlp_read_dictionary(struct otlp_shown *shown, struct tv_bytes reque
 {
     struct tv_cursor cursor = tv_cursor_over(request);
     struct tv_protobuf_field field;
-    while (tv_protobuf_next(&cursor, &field))
+    while (tv_otlp_next(&cursor, &field))
         if (field.number == OTLP_REQUEST_DICTIONARY)
             otlp_read_tables(shown, field.bytes);
 }

@@ -68,7 +68,7 @@ static void span_put_attributes(struct span_object *object, struct tv_bytes mess
 {
     struct tv_cursor cursor = tv_cursor_over(message);
     struct tv_protobuf_field field;
-    while (object->count < SHOWN_ATTRIBUTES && tv_protobuf_next(&cursor, &field)) {
+    while (object->count < SHOWN_ATTRIBUTES && tv_otlp_next(&cursor, &field)) {
         if (field.number != number || field.wire != TV_PROTOBUF_BYTES)
             continue;
         struct tv_otlp_attribute attribute = tv_otlp_parse_attribute(field.bytes);
@@ -94,7 +94,7 @@ static void span_put_status(struct span_object *object, struct tv_bytes status)
     static const char *const codes[] = {"", "OK", "ERROR"};
     struct tv_cursor cursor = tv_cursor_over(status);
     struct tv_protobuf_field field;
-    while (tv_protobuf_next(&cursor, &field)) {
+    while (tv_otlp_next(&cursor, &field)) {
         if (field.number == OTLP_STATUS_MESSAGE)
             span_put_text(object, "otel.status_description", field.bytes);
         else if (field.number == OTLP_STATUS_CODE && field.value < TV_COUNT(codes))
@@ -108,7 +108,7 @@ static void span_put_link(struct tv_out *out, struct tv_bytes link)
     struct tv_cursor cursor = tv_cursor_over(link);
     struct tv_protobuf_field field;
     tv_out_char(out, '{');
-    while (tv_protobuf_next(&cursor, &field)) {
+    while (tv_otlp_next(&cursor, &field)) {
         if (field.number == OTLP_LINK_TRACE_ID)
             span_put_id(&object, "trace_id", field.bytes);
         else if (field.number == OTLP_LINK_SPAN_ID)
@@ -127,7 +127,7 @@ static void span_put_links(struct span_object *object, struct tv_bytes span)
     struct tv_cursor cursor = tv_cursor_over(span);
     struct tv_protobuf_field field;
     size_t count = 0;
-    while (count < SHOWN_ATTRIBUTES && tv_protobuf_next(&cursor, &field)) {
+    while (count < SHOWN_ATTRIBUTES && tv_otlp_next(&cursor, &field)) {
         if (field.number != OTLP_SPAN_LINKS || field.wire != TV_PROTOBUF_BYTES)
             continue;
         if (count++ == 0) {
@@ -183,7 +183,7 @@ static void span_write(struct tv_bytes message, bool event, struct tv_out *out)
     struct tv_protobuf_field field;
     tv_out_text(out, "{\"args\":{");
     span_put_attributes(&object, message, event ? OTLP_EVENT_ATTRIBUTES : OTLP_SPAN_ATTRIBUTES);
-    while (!event && tv_protobuf_next(&cursor, &field))
+    while (!event && tv_otlp_next(&cursor, &field))
         span_put_field(&object, &field);
     if (!event)
         span_put_links(&object, message);

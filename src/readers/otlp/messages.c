@@ -8,6 +8,11 @@
 #include "base/protobuf.h"
 #include "readers/json/profile_kind.h"
 
+bool tv_otlp_next(struct tv_cursor *cursor, struct tv_protobuf_field *field)
+{
+    return tv_protobuf_next(cursor, field);
+}
+
 /* ---- The file ---- */
 
 enum tv_status tv_otlp_file_read(struct tv_source *source, bool spans, struct tv_otlp_file *file,
@@ -88,7 +93,7 @@ static int otlp_sample_age(struct tv_bytes sample)
 {
     struct tv_cursor cursor = tv_cursor_over(sample);
     struct tv_protobuf_field field;
-    while (tv_protobuf_next(&cursor, &field)) {
+    while (tv_otlp_next(&cursor, &field)) {
         bool list = field.wire == TV_PROTOBUF_BYTES;
         if (field.number == 3)
             return list ? -1 : 1;
@@ -112,7 +117,7 @@ struct tv_otlp_sample_fields tv_otlp_find_sample_fields(const struct tv_otlp_fil
         struct tv_cursor cursor = tv_cursor_over(walk.messages[OTLP_LEVEL_SAMPLE]);
         struct tv_protobuf_field field;
         age = otlp_sample_age(walk.messages[OTLP_LEVEL_SAMPLE]);
-        while (age == 0 && tv_protobuf_next(&cursor, &field))
+        while (age == 0 && tv_otlp_next(&cursor, &field))
             timed |= field.number == OTLP_SAMPLE_TIMES;
     }
     /* With one list alone it is the values, unless the times say that it may be the attributes. */
@@ -126,7 +131,7 @@ struct tv_otlp_attribute tv_otlp_parse_attribute(struct tv_bytes message)
     struct tv_otlp_attribute attribute = {.key = 0};
     struct tv_cursor cursor = tv_cursor_over(message);
     struct tv_protobuf_field field;
-    while (tv_protobuf_next(&cursor, &field)) {
+    while (tv_otlp_next(&cursor, &field)) {
         if (field.number == OTLP_ATTRIBUTE_KEY) {
             attribute.key = field.value;
             attribute.name = field.bytes;
@@ -145,7 +150,7 @@ struct tv_bytes tv_otlp_parse_value(struct tv_bytes message, uint64_t *number)
     struct tv_cursor cursor = tv_cursor_over(message);
     struct tv_protobuf_field field;
     *number = 0;
-    while (tv_protobuf_next(&cursor, &field)) {
+    while (tv_otlp_next(&cursor, &field)) {
         if (field.number == OTLP_VALUE_STRING)
             text = field.bytes;
         else if (field.number == OTLP_VALUE_INT)

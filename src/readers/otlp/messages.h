@@ -24,6 +24,7 @@
 #include "base/bytes.h"
 #include "base/map.h"
 #include "base/out.h"
+#include "base/protobuf.h"
 #include "readers/profile_input.h"
 
 /* Fields. */
@@ -111,6 +112,10 @@ enum {
 struct tv_otlp_sample_fields {
     uint32_t attributes, link, values;
 };
+
+/* Take the next field as tv_protobuf_next does, but not inline: for code that is not run for each
+ * sample, so that the module of pages stays small. */
+bool tv_otlp_next(struct tv_cursor *cursor, struct tv_protobuf_field *field);
 
 /* The requests of a file. */
 struct tv_otlp_file {

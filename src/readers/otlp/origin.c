@@ -96,11 +96,11 @@ static void origin_begin_resource(struct tv_otlp_origin *origin, struct tv_bytes
     origin->name = origin->service = (struct tv_bytes){NULL, 0};
     origin->pid = 0;
     origin->has_pid = false;
-    while (tv_protobuf_next(&cursor, &field)) {
+    while (tv_otlp_next(&cursor, &field)) {
         if (field.number != OTLP_RESOURCE_PROFILES_RESOURCE || field.wire != TV_PROTOBUF_BYTES)
             continue;
         struct tv_cursor inside = tv_cursor_over(field.bytes);
-        while (tv_protobuf_next(&inside, &attribute))
+        while (tv_otlp_next(&inside, &attribute))
             if (attribute.number == OTLP_RESOURCE_ATTRIBUTE)
                 origin_take_attribute(origin, &identity, attribute.bytes);
     }
@@ -134,11 +134,11 @@ static void origin_begin_scope(struct tv_otlp_origin *origin, struct tv_bytes me
     tv_out_init_memory(&name);
     origin->scope = message.data;
     origin->library = (struct tv_bytes){NULL, 0};
-    while (tv_protobuf_next(&cursor, &field)) {
+    while (tv_otlp_next(&cursor, &field)) {
         if (field.number != OTLP_SCOPE_PROFILES_SCOPE)
             continue;
         struct tv_cursor inside = tv_cursor_over(field.bytes);
-        while (tv_protobuf_next(&inside, &part))
+        while (tv_otlp_next(&inside, &part))
             origin_take_scope_part(origin, &name, &part);
     }
     tv_otlp_add_metadata(origin, TV_BYTES("scope"), (struct tv_bytes){name.buffer, name.length});

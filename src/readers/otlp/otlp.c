@@ -135,11 +135,11 @@ static void otlp_read_dictionary(struct otlp *otlp, struct tv_bytes request)
 {
     struct tv_cursor cursor = tv_cursor_over(request);
     struct tv_protobuf_field field, entry;
-    while (tv_protobuf_next(&cursor, &field)) {
+    while (tv_otlp_next(&cursor, &field)) {
         if (field.number != OTLP_REQUEST_DICTIONARY || field.wire != TV_PROTOBUF_BYTES)
             continue;
         struct tv_cursor inside = tv_cursor_over(field.bytes);
-        while (tv_protobuf_next(&inside, &entry))
+        while (tv_otlp_next(&inside, &entry))
             if (entry.wire == TV_PROTOBUF_BYTES)
                 otlp_take_entry(otlp, entry.number, entry.bytes);
         if (!tv_protobuf_is_sound(&inside))
@@ -177,7 +177,7 @@ static bool otlp_is_old(struct tv_bytes profile)
 {
     struct tv_cursor cursor = tv_cursor_over(profile);
     struct tv_protobuf_field field;
-    while (tv_protobuf_next(&cursor, &field))
+    while (tv_otlp_next(&cursor, &field))
         if (field.number == OTLP_PROFILE_TIME)
             return field.wire == TV_PROTOBUF_BYTES;
     return false;
@@ -227,7 +227,7 @@ static struct otlp_profile otlp_parse_profile(struct tv_bytes message)
     struct otlp_profile parsed = {.time = 0};
     struct tv_cursor cursor = tv_cursor_over(message);
     struct tv_protobuf_field field;
-    while (tv_protobuf_next(&cursor, &field)) {
+    while (tv_otlp_next(&cursor, &field)) {
         if (field.number == OTLP_PROFILE_SAMPLE_TYPE)
             parsed.type = field.bytes;
         else if (field.number == OTLP_PROFILE_PERIOD_TYPE)

@@ -21,7 +21,7 @@ static bool otlp_sniff_field(struct tv_cursor *cursor, struct tv_protobuf_field 
 {
     const uint8_t *before = cursor->at;
     uint64_t key, length;
-    if (tv_protobuf_next(cursor, field))
+    if (tv_otlp_next(cursor, field))
         return true;
     cursor->at = before;
     if (!tv_protobuf_take_varint(cursor, &key) || (key & 7) != TV_PROTOBUF_BYTES || key >> 3 == 0 ||

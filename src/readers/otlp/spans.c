@@ -87,8 +87,8 @@ static uint64_t span_offset(const struct spans *spans, const uint8_t *field,
     struct tv_protobuf_field place;
     if (!spans->file.json)
         return (uint64_t)(field - spans->file.bytes.data);
-    return tv_protobuf_next(&cursor, &place) && place.number == OTLP_JSON_PLACE ? place.value
-                                                                                : TV_NO_OFFSET;
+    return tv_otlp_next(&cursor, &place) && place.number == OTLP_JSON_PLACE ? place.value
+                                                                            : TV_NO_OFFSET;
 }
 
 static void span_warn(struct spans *spans, enum tv_diagnostic_kind kind, uint64_t offset)
@@ -135,7 +135,7 @@ static void span_take_event(struct spans *spans, const uint8_t *begin, struct tv
     struct tv_protobuf_field field;
     struct tv_bytes name = {NULL, 0};
     uint64_t time = 0, offset = span_offset(spans, begin, message);
-    while (tv_protobuf_next(&cursor, &field)) {
+    while (tv_otlp_next(&cursor, &field)) {
         if (field.number == OTLP_EVENT_TIME)
             time = field.value;
         else if (field.number == OTLP_EVENT_NAME)
@@ -158,7 +158,7 @@ static void span_take_link(struct spans *spans, struct tv_bytes message)
     struct tv_cursor cursor = tv_cursor_over(message);
     struct tv_protobuf_field field;
     struct span_link link = {.span = (uint32_t)spans->rows.count};
-    while (tv_protobuf_next(&cursor, &field))
+    while (tv_otlp_next(&cursor, &field))
         span_take_key(&link.key, &field);
     *tv_table_add(&spans->links) = link;
 }
@@ -168,7 +168,7 @@ static bool span_has_failed(struct tv_bytes status)
     struct tv_cursor cursor = tv_cursor_over(status);
     struct tv_protobuf_field field;
     bool failed = false;
-    while (tv_protobuf_next(&cursor, &field))
+    while (tv_otlp_next(&cursor, &field))
         if (field.number == OTLP_STATUS_CODE)
             failed = field.value == STATUS_ERROR;
     return failed;
@@ -219,7 +219,7 @@ static void span_take(struct spans *spans, const uint8_t *begin, struct tv_bytes
                         .row = TV_NONE};
     const uint8_t *at = cursor.at;
     size_t links = spans->links.count;
-    for (; tv_protobuf_next(&cursor, &field); at = cursor.at)
+    for (; tv_otlp_next(&cursor, &field); at = cursor.at)
         span_take_field(spans, &span, at, &field);
     if (!tv_protobuf_is_sound(&cursor))
         span_warn(spans, TV_DIAGNOSTIC_BAD_PACKET, span.offset);
