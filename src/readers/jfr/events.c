@@ -330,17 +330,15 @@ static void jfr_take_span(const struct jfr_moment *moment)
 
 /* ---- Counters ---- */
 
-/* Read a number by its name, "a.b" for the field of a struct; NaN when there is none. */
-static double jfr_counter_value(const struct jfr_moment *moment, const char *series)
+/* Find a value by its name, "a.b" for the field of a struct; false: there is none. */
+static bool jfr_counter_find(const struct jfr_moment *moment, const char *series,
+                             struct tv_jfr_value *value)
 {
     char outer[64];
-    double number;
     const char *dot = strchr(series, '.');
     if (!dot) {
-        struct tv_jfr_value value = jfr_moment_get(moment, series);
-        if (!tv_jfr_number(&value, &number))
-            return (double)NAN;
-        return value.field->unit == TV_JFR_PERCENTAGE ? number * 100 : number;
+        *value = jfr_moment_get(moment, series);
+        return true;
     }
     size_t length = (size_t)(dot - series);
     assert(length < sizeof outer);
@@ -350,9 +348,39 @@ static double jfr_counter_value(const struct jfr_moment *moment, const char *ser
     uint64_t at;
     struct tv_jfr_value in = jfr_moment_get(moment, outer);
     if (!tv_jfr_follow(moment->chunk, &in, &type, &at))
+        return false;
+    *value = tv_jfr_get(moment->chunk, type, at, dot + 1);
+    return true;
+}
+
+/* Read a number by its name; NaN when there is none. */
+static double jfr_counter_value(const struct jfr_moment *moment, const char *series)
+{
+    struct tv_jfr_value value;
+    double number;
+    if (!jfr_counter_find(moment, series, &value) || !tv_jfr_number(&value, &number))
         return (double)NAN;
-    struct tv_jfr_value value = tv_jfr_get(moment->chunk, type, at, dot + 1);
-    return tv_jfr_number(&value, &number) ? number : (double)NAN;
+    return value.field->unit == TV_JFR_PERCENTAGE ? number * 100 : number;
+}
+
+/* Return the unit that all series of an event's counter have; NULL: none, or several. */
+static const char *jfr_counter_unit(const struct jfr_moment *moment, unsigned series_count)
+{
+    const char *unit = NULL;
+    for (unsigned i = 0; i < series_count; i++) {
+        struct tv_jfr_value value;
+        double number;
+        if (!jfr_counter_find(moment, moment->plan->kind->series[i], &value) ||
+            !tv_jfr_number(&value, &number))
+            continue;
+        const char *own = value.field->unit == TV_JFR_BYTES        ? "bytes"
+                          : value.field->unit == TV_JFR_PERCENTAGE ? "%"
+                                                                   : NULL;
+        if (!own || (unit && strcmp(unit, own) != 0))
+            return NULL;
+        unit = own;
+    }
+    return unit;
 }
 
 /* Return the name of an event's counter: its type, and what tells several apart. */
@@ -389,6 +417,7 @@ static struct tv_jfr_counter *jfr_counter_of(const struct jfr_moment *moment)
         added->process = process;
         while (added->series_count < TV_JFR_SERIES_MAX && added->kind->series[added->series_count])
             added->series_count++;
+        added->unit = jfr_counter_unit(moment, added->series_count);
     }
     return &recording->counters.rows[place];
 }
@@ -440,6 +469,8 @@ static void jfr_counter_add(struct tv_jfr_recording *recording, struct tv_jfr_co
         .series_count = (uint32_t)width,
         .sample_count = (uint32_t)count,
     };
+    if (counter->unit)
+        row.facts.unit = tv_profile_string(profile, tv_bytes_of(counter->unit));
     tv_tables_add_counter(&profile->trace->tables, &row, series, times, offsets, values);
     tv_free(order);
     tv_free(times);

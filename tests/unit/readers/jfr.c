@@ -70,7 +70,8 @@ static void end_event(struct made *made, size_t at)
         made->bytes[at + i] = (uint8_t)(size >> 7 * i & 0x7f) | (i < 3 ? 0x80 : 0);
 }
 
-/* The types: id, name, and fields "name:class" with a star for a constant or [] for an array. */
+/* The types: id, name, and fields "name:class" with a star for a constant, [] for an array, or ~
+ * for bytes. */
 static const char *const types[] = {
     "1 long",
     "2 int",
@@ -85,7 +86,9 @@ static const char *const types[] = {
     "101 jdk.ExecutionSample startTime:1 sampledThread:5* stackTrace:10*",
     "102 jdk.JavaMonitorEnter startTime:1 duration:1 eventThread:5* stackTrace:10*",
     "103 app.Note startTime:1 what:4",
+    "20 jdk.jfr.DataAmount",
     "104 jdk.JavaThreadStatistics startTime:1 activeCount:1",
+    "106 jdk.PhysicalMemory startTime:1 usedSize:1~ totalSize:1~",
     "105 jdk.ObjectAllocationSample startTime:1 eventThread:5* stackTrace:10* weight:1",
 };
 
@@ -108,14 +111,18 @@ static void put_field(struct made *tree, struct words *words, const char *field)
 {
     char name[48], class[8];
     assert_int_equal(sscanf(field, "%47[^:]:%7[0-9]", name, class), 2);
-    bool constant = strchr(field, '*') != NULL, array = strchr(field, '[') != NULL;
+    bool constant = strchr(field, '*') != NULL, array = strchr(field, '[') != NULL,
+         bytes = strchr(field, '~') != NULL;
     NUMBERS(tree, word(words, "field"), 2u + constant + array, word(words, "name"),
             word(words, name), word(words, "class"), word(words, class));
     if (constant)
         NUMBERS(tree, word(words, "constantPool"), word(words, "true"));
     if (array)
         NUMBERS(tree, word(words, "dimension"), word(words, "1"));
-    NUMBERS(tree, 0);
+    NUMBERS(tree, bytes);
+    if (bytes)
+        NUMBERS(tree, word(words, "annotation"), 2, word(words, "class"), word(words, "20"),
+                word(words, "value"), word(words, "BYTES"), 0);
 }
 
 static void put_type(struct made *tree, struct words *words, const char *type)
@@ -486,6 +493,24 @@ static void numbers_become_counters(void **state)
     tv_trace_free(trace);
 }
 
+static void counters_have_units(void **state)
+{
+    (void)state;
+    struct made made = {.length = 0};
+    struct chunk chunk = {.at = 0};
+    begin_chunk(&made, &chunk);
+    EVENT(&made, 104, 5, 11);
+    EVENT(&made, 106, 9, 4096, 8192);
+    end_chunk(&made, &chunk);
+    struct tv_trace *trace = read_ok(&made);
+    const struct tv_counter *counters = trace->tables.counters.rows;
+    assert_int_equal(trace->tables.counters.count, 2);
+    assert_int_equal(counters[0].facts.unit, TV_EMPTY_STRING);
+    assert_string_equal((const char *)tv_trace_info_text(trace->head, counters[1].facts.unit).data,
+                        "bytes");
+    tv_trace_free(trace);
+}
+
 /* Fields that the trace does not hold; the character beyond U+FFFF is two surrogates. */
 static void fields_are_read_again(void **state)
 {
@@ -732,8 +757,9 @@ UNIT_TESTS(jfr, cmocka_unit_test(sample_has_its_stack),
            cmocka_unit_test(offsets_are_those_of_the_file),
            cmocka_unit_test(unfinished_chunk_is_read),
            cmocka_unit_test(chunk_without_size_is_read_to_the_end),
-           cmocka_unit_test(numbers_become_counters), cmocka_unit_test(fields_are_read_again),
-           cmocka_unit_test(jdk_7_is_named), cmocka_unit_test(damage_is_survived),
-           cmocka_unit_test(sums_have_every_sample), cmocka_unit_test(types_share_their_stacks),
+           cmocka_unit_test(numbers_become_counters), cmocka_unit_test(counters_have_units),
+           cmocka_unit_test(fields_are_read_again), cmocka_unit_test(jdk_7_is_named),
+           cmocka_unit_test(damage_is_survived), cmocka_unit_test(sums_have_every_sample),
+           cmocka_unit_test(types_share_their_stacks),
            cmocka_unit_test(each_sample_of_a_cut_stack_is_counted),
            cmocka_unit_test(large_chunks_come_in_order), cmocka_unit_test(numbers_of_any_length));
