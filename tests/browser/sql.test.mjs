@@ -185,3 +185,32 @@ test('without DuckDB the tab says what to do', async () => {
     await viewer.stop();
   }
 });
+
+test('ready queries are listed until one runs, and the box fits its query', { skip }, async () => {
+  const { page, troubles } = await opened();
+  const ready = page.locator('.sql-ready');
+  const lines = () => page.locator('.sql textarea').evaluate((box) => box.rows);
+  assert.equal(await lines(), 2);
+  assert.match(await ready.innerText(), /^Any trace with slices\s+the slices that took most time/);
+  await ready.getByRole('button', { name: 'what runs within what' }).click();
+  await until(async () => String((await cells(page))[0]), 'NULL,draw,1,100000', 'the rows');
+  assert.equal(await ready.isVisible(), false);
+  assert.match(
+    await page.locator('.sql textarea').inputValue(),
+    /^-- what runs within what\nselect/,
+  );
+  // Columns of another number are drawn with their own heads.
+  await run(page, '-- one\n-- two\n-- three\nselect 1 as a, 2 as b, 3 as c, 4 as d, 5 as e');
+  await rowsAre(page, [['1', '2', '3', '4', '5']]);
+  assert.equal(await lines(), 4);
+  await run(page, `select ${Array.from({ length: 80 }, (_, i) => `${i} as a_long_name_${i}`)}`);
+  await until(async () => (await cells(page))[0]?.length, 80, '80 columns');
+  assert.ok((await lines()) > 4, 'long lines are wrapped');
+  // A chart of no rows would hide that there are none.
+  await page.getByLabel('Chart', { exact: true }).selectOption('histogram');
+  await page.locator('.sql .chart').waitFor();
+  await run(page, 'select 1 as a where false');
+  await page.locator('.sql .chart').waitFor({ state: 'hidden' });
+  assert.match(await page.locator('.sql .grid').innerText(), /The query finds no rows\./);
+  assert.deepEqual(troubles, []);
+});

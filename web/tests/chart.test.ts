@@ -3,7 +3,14 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
-import { chartWords, extremes, histogramOf, markTexts, type LineChart } from '../src/model/chart';
+import {
+  chartWords,
+  extremes,
+  histogramOf,
+  logHistogramOf,
+  markTexts,
+  type LineChart,
+} from '../src/model/chart';
 
 const LINES: LineChart = {
   kind: 'lines',
@@ -103,4 +110,24 @@ test('the description of a histogram names its fullest bar', () => {
     chartWords({ kind: 'histogram', title: 't', x, y: { name: 'n' }, bounds: [], counts: [] }),
     'Histogram, t: no values of dur',
   );
+});
+
+test('crowded values have bars on a logarithmic scale', () => {
+  // Nine short ones would share one bar of 40 with the long one at the other end.
+  const values = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 20_000, null];
+  assert.deepEqual(logHistogramOf(values), {
+    bounds: [0, 1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700].concat([
+      ...[1000, 1500, 2000, 3000, 5000, 7000, 10_000, 15_000, 20_000, 30_000],
+    ]),
+    counts: [1, 1, 0, 1, 2, 2, 3].concat(new Array<number>(20).fill(0), [1]),
+  });
+  assert.equal(logHistogramOf([1, 2, 3, 4, 5, 6, 7, 8, 9, 999]), null); // not 1,000 times as much
+  assert.equal(logHistogramOf([1, 5000, 6000, 7000, 8000]), null); // equal widths spread them
+  assert.equal(logHistogramOf([0, -1, null]), null);
+  const wide = logHistogramOf([...new Array<number>(9).fill(1e-9), 1e300]);
+  assert.equal(
+    wide?.counts.reduce((n, count) => n + count, 0),
+    10,
+  );
+  assert.equal((wide?.bounds.at(-1) ?? 0) > 1e300, true);
 });

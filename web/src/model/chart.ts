@@ -187,3 +187,51 @@ export function histogramOf(
   });
   return { bounds, counts };
 }
+
+/** A histogram with more bars than this in all has fewer of them for each power of ten. */
+const MOST_LOG_BARS = 40;
+/** The bounds of bars within a power of ten, from many to few. */
+const LOG_BOUNDS = [[1, 1.5, 2, 3, 5, 7], [1, 2, 5], [1]] as const;
+/** The share of values in one bar, and the ratio of values, from which a logarithmic scale is due. */
+const CROWDED = 0.8;
+const WIDE = 1000;
+
+/** Return the bounds of bars on a logarithmic scale, around positive values. */
+function logBounds(least: number, greatest: number): number[] {
+  const [from, to] = [Math.floor(Math.log10(least)), Math.ceil(Math.log10(greatest))];
+  for (const factors of LOG_BOUNDS) {
+    const all: number[] = [];
+    for (let power = from; power <= to; power++)
+      for (const factor of factors) all.push(Number((factor * 10 ** power).toPrecision(3)));
+    const first = all.filter((bound) => bound <= least).length - 1;
+    const last = all.findIndex((bound) => bound > greatest);
+    const bounds = all.slice(Math.max(0, first), last < 0 ? all.length : last + 1);
+    if (last < 0) bounds.push(10 ** (to + 1));
+    if (bounds.length <= MOST_LOG_BARS + 1 || factors.length === 1) return bounds;
+  }
+  return [];
+}
+
+/**
+ * Count values in bars of a logarithmic scale; null where equal widths serve: unless nearly all
+ * values would be in one bar, and the greatest is many times the least. Values that are not
+ * positive have a bar of their own, the first.
+ */
+export function logHistogramOf(
+  values: readonly (number | null)[],
+): Pick<HistogramChart, 'bounds' | 'counts'> | null {
+  const finite = values.filter((value): value is number => Number.isFinite(value));
+  const positive = extremes(finite.filter((value) => value > 0));
+  const all = extremes(finite);
+  if (!all || !positive || positive[1] < WIDE * positive[0] || positive[1] > 1e300) return null;
+  const linear = histogramOf(finite).counts;
+  if (linear.reduce((n, count) => Math.max(n, count), 0) < CROWDED * finite.length) return null;
+  const bounds = logBounds(positive[0], positive[1]);
+  if (all[0] <= 0) bounds.unshift(all[0]);
+  const counts = new Array<number>(bounds.length - 1).fill(0);
+  for (const value of finite) {
+    const after = value <= 0 ? 1 : bounds.findIndex((bound) => bound > value);
+    counts[after - 1] = (counts[after - 1] ?? 0) + 1;
+  }
+  return { bounds, counts };
+}

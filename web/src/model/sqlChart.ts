@@ -6,6 +6,7 @@ import { formatShort, formatValue } from '../base/format';
 import { makeVisible, nameOrPlaceholder } from '../base/visible';
 import {
   histogramOf,
+  logHistogramOf,
   type Chart,
   type ChartAxis,
   type ChartPoint,
@@ -136,14 +137,16 @@ function linesOf(columns: Columns, rows: Rows, value: number): SqlChart {
   };
 }
 
-/** Return the chart of rows, or null if they have no column for it. */
+/** Return the chart of rows; null: there are none, or they have no column for it. */
 export function sqlChart(columns: Columns, rows: Rows, choice: SqlChartChoice): SqlChart | null {
   const { kind, column } = choice;
-  if (!chartColumns(columns, kind).includes(column)) return null;
+  if (rows.length === 0 || !chartColumns(columns, kind).includes(column)) return null;
   if (kind === 'bars') return barsOf(columns, rows, column);
   if (kind === 'lines') return linesOf(columns, rows, column);
   const x = axisOf(columns[column]);
-  const counted = histogramOf(rows.map((row) => numberOf(row[column])));
-  const chart: Chart = { kind, title: `rows by ${x.name}`, x, y: { name: 'rows' }, ...counted };
+  const values = rows.map((row) => numberOf(row[column]));
+  const log = logHistogramOf(values);
+  const title = `rows by ${x.name}${log ? ', logarithmic scale' : ''}`;
+  const chart: Chart = { kind, title, x, y: { name: 'rows' }, ...(log ?? histogramOf(values)) };
   return { chart, rowOf: () => null };
 }

@@ -262,8 +262,11 @@ export class ChartView {
     if (chart.kind === 'lines')
       return [{ ...look, label: chart.x.name, size: 22, space, values: texts(chart.x) }, y];
     if (chart.kind === 'histogram') {
-      const bound = (i: number): string => axisText(chart.x, chart.bounds[i] ?? 0);
-      const values = (_: uPlot, places: number[]): string[] => places.map(bound);
+      const values = (_: uPlot, places: number[]): string[] =>
+        markTexts(
+          chart.x,
+          places.map((i) => chart.bounds[i] ?? 0),
+        );
       return [{ ...look, label: chart.x.name, size: 22, space, incrs: WHOLE_STEPS, values }, y];
     }
     const named = chart.names.map((name) => this.fitted(name));

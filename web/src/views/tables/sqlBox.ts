@@ -4,6 +4,10 @@
 import { fill, h, setAttribute } from '../../base/dom';
 import { completions, wordBefore, type SqlName } from '../../model/sql';
 
+/** The lines of the box: as many as the query has, from MIN_LINES to MAX_LINES. */
+const MIN_LINES = 2;
+const MAX_LINES = 10;
+
 let boxes = 0;
 
 /** The query box with its list of names. */
@@ -35,7 +39,7 @@ export class SqlBox {
         placeholder: 'select name, count(*), sum(dur) from slice group by name order by 3 desc',
         spellcheck: false,
         autocomplete: 'off',
-        rows: 4,
+        rows: MIN_LINES,
       },
     });
     this.list = h('div', {
@@ -44,7 +48,10 @@ export class SqlBox {
     });
     this.element = h('div', { class: 'sql-box' }, this.area, this.list);
     this.area.addEventListener('focus', () => void this.learn());
-    this.area.addEventListener('input', () => this.offer());
+    this.area.addEventListener('input', () => {
+      this.fit();
+      this.offer();
+    });
     this.area.addEventListener('blur', () => this.close());
     this.area.addEventListener('click', () => this.close());
     this.area.addEventListener('keydown', (e) => this.key(e));
@@ -56,7 +63,22 @@ export class SqlBox {
 
   set text(text: string) {
     if (this.area.value !== text) this.area.value = text;
+    this.fit();
     this.close();
+  }
+
+  /** Make the box as high as its text, unless the user has given it a height. */
+  private fit(): void {
+    const { area } = this;
+    if (area.style.height !== '') return;
+    area.rows = MIN_LINES;
+    // Long lines are wrapped; a box that is hidden has no height to compare with.
+    const line = parseFloat(getComputedStyle(area).lineHeight);
+    const more =
+      area.clientHeight > 0
+        ? Math.ceil((area.scrollHeight - area.clientHeight) / line)
+        : area.value.split('\n').length - MIN_LINES;
+    area.rows = Math.min(MAX_LINES, MIN_LINES + Math.max(0, more));
   }
 
   private async learn(): Promise<void> {

@@ -68,7 +68,8 @@ export class SqlChartPart {
 
   /** List the charts that the columns allow, and the columns that the chart can draw. */
   private offer(): void {
-    const columns = this.rows.answer.get()?.rows.columns ?? [];
+    const answer = this.rows.answer.get()?.rows;
+    const columns = answer && answer.rows.length > 0 ? answer.columns : [];
     const choice = this.choice.get();
     const fits = (kind: SqlChartKind): number[] => chartColumns(columns, kind);
     this.kinds.hidden = !KINDS.some(([kind]) => kind !== '' && fits(kind).length > 0);

@@ -32,10 +32,8 @@ import type { Exported } from './exportMenu';
 import { Grid, lineHeight, type GridColumn } from './grid';
 import { SqlBox } from './sqlBox';
 import { SqlChartPart } from './sqlChartPart';
+import { readyGroups, readyList, type QueryGroup } from './sqlReady';
 import { markedText } from './tableTab';
-
-/** The queries of docs/sql.md, as [group, title, query] in JSON. */
-declare const SQL_QUERIES: string;
 
 const PADDING = 18;
 const LEAST = 56;
@@ -46,22 +44,6 @@ const MEASURED = 200;
 const LATEST = 30;
 const KEPT = 100;
 const NO_ROWS: SqlValue[][] = [];
-
-/** A group of queries in the list. */
-interface Group {
-  name: string;
-  queries: readonly ReadyQuery[];
-}
-
-function readyGroups(): Group[] {
-  const groups = new Map<string, ReadyQuery[]>();
-  for (const [group, title, text] of JSON.parse(SQL_QUERIES) as [string, string, string][])
-    groups.set(group, [
-      ...(groups.get(group) ?? []),
-      { group, title, text: `-- ${title}\n${text}` },
-    ]);
-  return [...groups].map(([name, queries]) => ({ name, queries }));
-}
 
 /** The tab. */
 export class SqlView {
@@ -79,6 +61,8 @@ export class SqlView {
   private readonly latest = signal<readonly string[]>(readQueries(readSetting('sql.latest')));
   private readonly chart: SqlChartPart;
   private readonly list: HTMLSelectElement;
+  /** The ready queries, in place of the rows until a query has run. */
+  private readonly ready = readyList((query) => this.take(query));
   private listed: ReadyQuery[] = [];
   private ran = '';
   private track: QueryTrack | null = null;
@@ -136,14 +120,22 @@ export class SqlView {
       this.failure,
       this.grid.element,
       this.chart.element,
+      this.ready,
     );
     effect(() => void this.element.classList.toggle('pending', this.store.running.get()));
     effect(() => this.listQueries());
     effect(() => this.follow(viewer.sql.get()));
     effect(() => this.drawTrack(viewer.sql.get(), this.store.answer.get()));
     effect(() => this.noteTrack(v.asTrack.get()));
-    effect(() => this.showColumns());
-    effect(() => this.showRows());
+    effect(() => {
+      this.showColumns(); // first: the lines are made of them
+      this.showRows();
+    });
+    effect(() => {
+      const { answer, failure, running } = this.store;
+      const asked = [answer.get() !== null, failure.get() !== null, running.get()];
+      this.ready.hidden = asked.includes(true);
+    });
     effect(() => this.showStatus());
     effect(() => this.showFailure());
   }
@@ -220,7 +212,7 @@ export class SqlView {
   // ---- Ready queries ----
 
   private listQueries(): void {
-    const own = (name: string, texts: readonly string[]): Group => ({
+    const own = (name: string, texts: readonly string[]): QueryGroup => ({
       name,
       queries: texts.map((text) => ({ group: name, title: titleOf(text), text })),
     });
@@ -249,8 +241,11 @@ export class SqlView {
   private choose(): void {
     const query = this.listed[Number(this.list.value || -1)];
     this.list.value = '';
-    if (!query) return;
-    this.box.text = query.text;
+    if (query) this.take(query);
+  }
+
+  private take({ text }: ReadyQuery): void {
+    this.box.text = text;
     this.run();
   }
 
