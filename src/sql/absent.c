@@ -17,7 +17,6 @@
     "events of the kernel that are no slices, states or counters are in instant, with their "      \
     "fields in args; traceview dump prints all"
 #define HEAPS "heap graphs in Perfetto traces are not read; sample has the types of hprof files"
-#define SAMPLES "samples have their weight, its type and unit in sample"
 
 #define METRICS                                                                                    \
     "metrics are programs of Perfetto; profile, states and frames sum up a trace, and "            \
@@ -29,7 +28,6 @@ static const struct {
     {"__intrinsic_track_event_callstacks", "stacks of track events are not read"},
     {"android_startups", "slices named 'launching: PACKAGE' are the starts of apps"},
     {"build_proto", METRICS},
-    {"clock_snapshot", "packet has them, with extract_arg(arg_set_id, 'clocks[0].timestamp')"},
     {"create_function", "say CREATE PERFETTO FUNCTION"},
     {"create_view_function", "say CREATE PERFETTO FUNCTION ... RETURNS TABLE"},
     {"experimental_flamegraph", "traceview flamegraph and collapse sum up stacks"},
@@ -40,14 +38,11 @@ static const struct {
     {"heap_graph_reference", HEAPS},
     {"heap_graph_thread_callsite", HEAPS},
     {"irq_counter_track", "counter_track has all counters"},
-    {"perf_session", SAMPLES},
     {"import", "say INCLUDE PERFETTO MODULE, which names what is there"},
     {"raw", EVENTS},
     {"run_metric", METRICS},
     {"softirq_counter_track", "counter_track has all counters"},
-    {"stack_sample_session", "stack_sample has the source of each sample"},
     {"thread_counter_track", "counter_track has all counters, with the thread's id in the name"},
-    {"to_realtime", "traceview info tells when the trace was recorded"},
 };
 
 /* Names are compared regardless of case, as SQL does. */

@@ -87,7 +87,7 @@ const char *const tv_sql_prelude[] = {
     "and value_type not in ('alloc_objects', 'alloc_space', 'inuse_objects', 'inuse_space')",
     "create view stack_profile_callsite as select id, depth, parent_id, frame_id from path",
     "create view stack_profile_frame as select id, name, module as mapping, case when file is not "
-    "null then id end as symbol_set_id from frame",
+    "null then id end as symbol_set_id, coalesce(lower(kind), category) as type from frame",
     "create view stack_profile_mapping as select distinct module as id, module as name from frame "
     "where module is not null",
     "create view stack_profile_symbol as select id, id as symbol_set_id, name, file as "
@@ -245,6 +245,10 @@ const char *const tv_sql_prelude[] = {
     "tv_context_id(l[2:]::varchar[]) end as parent_id from (select asyncs[n:] as l from (select "
     "asyncs, unnest(range(1, len(asyncs) + 1)) as n from tv_stack_sample where asyncs is not "
     "null))",
+    /* Perfetto's sessions: of a profiler and what it samples by, and of perf. */
+    "create view stack_sample_session as select distinct tv_context_id([source, value_type, "
+    "unit]) as id, source, value_type as timebase_name, case unit when 'nanoseconds' then 'ns' "
+    "else unit end as timebase_unit from tv_stack_sample where source is not null",
     /* Each value of a sample, by its type. */
     "create view stack_sample_counter as select id, max(case when is_first then id end) over "
     "(order by id) as stack_sample_id, tv_context_id([value_type, unit]) as track_id, weight as "
@@ -255,6 +259,21 @@ const char *const tv_sql_prelude[] = {
     /* Packets of Perfetto traces, with their fields as JSON. */
     "create view tv_said as select id, type, input, machine_id, sequence_id, tv_event(arg_set_id) "
     "-> '$.args' as j from packet",
+    /* The clocks of each snapshot; `ts` is where BOOTTIME places it. */
+    "create view clock_snapshot as with tv_c as (select p.id as snapshot_id, p.machine_id, "
+    "(c.value ->> '$.clock_id')::bigint as clock_id, (c.value ->> '$.timestamp')::bigint * "
+    "coalesce((c.value ->> '$.unit_multiplier_ns')::bigint, 1) as clock_value from tv_said p, "
+    "json_each(p.j -> '$.clocks') c where p.type = 'clock_snapshot') select row_number() over "
+    "(order by snapshot_id, clock_id) - 1 as id, max(clock_value) filter (clock_id = 6) over "
+    "(partition by snapshot_id) - (select origin from tv_trace_bounds()) as ts, clock_id, "
+    "['REALTIME', 'REALTIME_COARSE', 'MONOTONIC', 'MONOTONIC_COARSE', 'MONOTONIC_RAW', "
+    "'BOOTTIME'][clock_id] as clock_name, clock_value, snapshot_id, machine_id from tv_c",
+    /* The last snapshot before a time tells it on another clock; before all, the first one. */
+    "create macro tv_on_clock(t, clock) as (select t + tv_s.clock_value - tv_s.ts from "
+    "clock_snapshot tv_s where tv_s.clock_id = clock and tv_s.ts is not null and tv_s.machine_id "
+    "= 0 order by tv_s.ts > t, abs(tv_s.ts - t) limit 1)",
+    "create macro to_realtime(t) as tv_on_clock(t, 1)",
+    "create macro to_monotonic(t) as tv_on_clock(t, 3)",
     /* Statistics of the recording service about its buffers, under Perfetto's names; the last
      * packet counts. Losses are those of the packets, unless the service counted them itself. */
     "create view tv_service_stats as with tv_s as (select input, machine_id, j from tv_said where "
@@ -383,6 +402,7 @@ const char *const tv_sql_prelude[] = {
     "as bigint) as cpu, dense_rank() over (order by try_cast(extract_arg(dimension_arg_set_id, "
     "'sequence') as bigint)) - 1 as perf_session_id, extract_arg(dimension_arg_set_id, "
     "'is_timebase') = '1' as is_timebase from counter_track where type = 'perf_counter'",
+    "create view perf_session as select distinct perf_session_id as id from perf_counter_track",
     "create view gpu as with tv_told as (select try_cast(substr(name, 5) as bigint) as gpu, "
     "machine_id, str_value as j from metadata where regexp_matches(name, '^gpu [0-9]+$')) select "
     "machine_id * 4096 + gpu as id, gpu, j ->> '$.name' as name, j ->> '$.vendor' as vendor, j ->> "
@@ -507,6 +527,10 @@ const char *const tv_sql_completions[] = {
     "cause",
     "cause_dur",
     "class",
+    "clock_id",
+    "clock_name",
+    "clock_snapshot",
+    "clock_value",
     "cmdline",
     "coalesce",
     "count",
@@ -614,6 +638,7 @@ const char *const tv_sql_completions[] = {
     "on",
     "or",
     "order",
+    "origin",
     "over",
     "p95",
     "package_list",
@@ -629,6 +654,7 @@ const char *const tv_sql_completions[] = {
     "percentile",
     "perf_counter_track",
     "perf_sample",
+    "perf_session",
     "pid",
     "preceding_flow",
     "priority",
@@ -679,6 +705,7 @@ const char *const tv_sql_completions[] = {
     "stack_sample_counter",
     "stack_sample_counter_track",
     "stack_sample_execution_context",
+    "stack_sample_session",
     "stack_sample_task_context",
     "start_ts",
     "state",
@@ -709,6 +736,8 @@ const char *const tv_sql_completions[] = {
     "time_to_s",
     "time_to_us",
     "title",
+    "to_monotonic",
+    "to_realtime",
     "total",
     "total_dur",
     "trace_bounds",

@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "base/sort.h"
 #include "model/diagnostic.h"
+#include "writers/text/names.h"
 
 static const struct tv_tables *sql_tables_of(const struct tv_sql_data *data)
 {
@@ -573,7 +574,7 @@ static void sql_fill_sample(const struct tv_sql_data *data, struct tv_sql_scratc
 static const struct tv_sql_column frame_columns[] = {
     {"id", TV_SQL_INTEGER},     {"name", TV_SQL_NAME},     {"class", TV_SQL_TEXT},
     {"signature", TV_SQL_TEXT}, {"category", TV_SQL_TEXT}, {"module", TV_SQL_TEXT},
-    {"file", TV_SQL_TEXT},      {"line", TV_SQL_INTEGER},
+    {"file", TV_SQL_TEXT},      {"line", TV_SQL_INTEGER},  {"kind", TV_SQL_TEXT},
 };
 
 static uint64_t sql_frame_count(const struct tv_sql_data *data)
@@ -596,8 +597,10 @@ static void sql_fill_frame(const struct tv_sql_data *data, struct tv_sql_scratch
             tv_sql_put_name(data, vector, i, (uint32_t)(first + i));
         else if (column < 7)
             tv_sql_put_string(data, vector, i, texts[column]);
-        else if (frame->line > 0)
+        else if (column == 7 && frame->line > 0)
             tv_sql_put_integer(vector, i, frame->line);
+        else if (column == 8 && frame->kind != TV_FRAME_UNKNOWN)
+            tv_sql_put_text(vector, i, tv_names_frame_kind((enum tv_frame_kind)frame->kind));
         else
             tv_sql_put_null(vector, i);
     }
@@ -773,6 +776,7 @@ static void sql_fill_stats(const struct tv_sql_data *data, struct tv_sql_scratch
 static const struct tv_sql_column bounds_columns[] = {
     {"start_ts", TV_SQL_INTEGER},
     {"end_ts", TV_SQL_INTEGER},
+    {"origin", TV_SQL_INTEGER}, /* time 0 on the clock of the first input */
 };
 
 static uint64_t sql_bounds_count(const struct tv_sql_data *data)
@@ -788,7 +792,12 @@ static void sql_fill_bounds(const struct tv_sql_data *data, struct tv_sql_scratc
     (void)scratch;
     (void)first;
     (void)count;
-    tv_sql_put_integer(vector, 0, column == 0 ? data->trace->start : data->trace->end);
+    const struct tv_trace *trace = data->trace;
+    tv_sql_put_integer(vector, 0,
+                       column == 0                     ? trace->start
+                       : column == 1                   ? trace->end
+                       : trace->head->input_count == 0 ? 0
+                                                       : -tv_trace_time(trace, 0, 0));
 }
 
 /* ---- The table of tables ---- */

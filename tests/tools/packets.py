@@ -52,7 +52,7 @@ Interned: event_categories=1:Named event_names=2:Named debug_annotation_names=3:
   frames=6:Frame callstacks=7:Callstack stack_sample_task_contexts=48:Task stack_sample_execution_contexts=49:Execution stack_sample_async_contexts=51:Async
   build_ids=16:Named mapping_paths=17:Named mappings=19:Mapping
 Named: iid=1 text=2
-Frame: iid=1 function_name_id=2 mapping_id=3 rel_pc=4
+Frame: iid=1 function_name_id=2 mapping_id=3 rel_pc=4 kind=7 other_kind=8
 Mapping: iid=1 build_id=2 path_string_ids=7
 Symbols: path=1 build_id=2 address_symbols=3:Address
 Address: address=1 lines=2:Line

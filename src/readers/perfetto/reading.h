@@ -231,6 +231,7 @@ struct tv_pf_stack {
 
 struct tv_pf_sample_frame {
     uint32_t name, module, file; /* texts */
+    uint32_t category;           /* text: a kind of code in the profiler's own word */
     int32_t line;
     uint8_t kind;     /* enum tv_frame_kind */
     uint32_t inlined; /* number + 1 of the frame that is inlined into this one; 0: none */

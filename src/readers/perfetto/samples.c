@@ -43,8 +43,8 @@ enum {
 
 uint32_t tv_pf_sample_frame(struct tv_pf_reading *reading, const struct tv_pf_sample_frame *frame)
 {
-    uint32_t words[6] = {frame->name,           frame->module, frame->file,
-                         (uint32_t)frame->line, frame->kind,   frame->inlined};
+    uint32_t words[7] = {frame->name, frame->module,  frame->file,    (uint32_t)frame->line,
+                         frame->kind, frame->inlined, frame->category};
     uint32_t number = tv_interner_add(reading->profile.frame_index,
                                       (struct tv_bytes){(const uint8_t *)words, sizeof words}) -
                       1;
@@ -151,6 +151,9 @@ static uint32_t pf_read_frame(struct tv_pf_reading *reading, struct tv_pf_sequen
             break;
         case 7:
             frame.kind = (uint8_t)pf_frame_kind(field.value);
+            break;
+        case 8:
+            frame.category = tv_pf_text(reading, field.bytes);
             break;
         default:
             break;
@@ -442,6 +445,7 @@ static uint32_t *pf_number_sample_frames(struct tv_pf_reading *reading, struct t
             .name = texts[frame->name],
             .module = texts[frame->module],
             .file = texts[frame->file],
+            .category = texts[frame->category],
             .line = frame->line,
             .kind = frame->kind,
         };
