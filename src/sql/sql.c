@@ -688,13 +688,14 @@ static enum tv_status sql_fail_result(struct tv_sql *sql, duck_result *result, s
     return sql_fail_query(sql, err, tv_duck.result_error(result));
 }
 
-/* Receiver of the rows of the last statement. */
+/* Receiver of the rows of the last statement, or also of each SELECT and EXPLAIN. */
 struct sql_taker {
     tv_sql_take *take;
     void *context;
+    bool all;
 };
 
-/* Run the last statement: its rows are taken while they are found. */
+/* Run a statement whose rows are taken while they are found. */
 static enum tv_status sql_take_rows(struct tv_sql *sql, duck_prepared prepared,
                                     const struct sql_taker *taker, struct tv_error *err)
 {
@@ -711,7 +712,7 @@ static enum tv_status sql_take_rows(struct tv_sql *sql, duck_prepared prepared,
     return status;
 }
 
-static enum tv_status sql_run_statement(struct tv_sql *sql, duck_prepared prepared,
+static enum tv_status sql_run_statement(struct tv_sql *sql, duck_prepared prepared, bool is_last,
                                         const struct sql_taker *taker, struct tv_error *err)
 {
     duck_result result;
@@ -725,7 +726,9 @@ static enum tv_status sql_run_statement(struct tv_sql *sql, duck_prepared prepar
                               "command `sql --allow-files` lets others change tables and files");
     if (type != DUCK_SELECT) /* EXPLAIN ANALYZE creates, too */
         sql->has_creations = true;
-    if (taker)
+    bool asks = type == DUCK_SELECT || type == DUCK_EXPLAIN;
+    bool creates = type == DUCK_CREATE || type == DUCK_CREATE_FUNCTION || type == DUCK_DROP;
+    if (taker->all ? asks || (is_last && !creates) : is_last)
         return sql_take_rows(sql, prepared, taker, err);
     if (tv_duck.execute_prepared(prepared, &result) != 0)
         status = sql_fail_result(sql, &result, err);
@@ -764,7 +767,7 @@ static enum tv_status sql_run_statements(struct tv_sql *sql, const char *text,
         if (sql_prepare(sql, text, &statements, i, &prepared) != 0)
             status = sql_fail_query(sql, err, tv_duck.prepare_error(prepared));
         else
-            status = sql_run_statement(sql, prepared, i + 1 == count ? taker : NULL, err);
+            status = sql_run_statement(sql, prepared, i + 1 == count, taker, err);
         tv_duck.destroy_prepare(&prepared);
     }
     tv_duck.destroy_extracted(&statements);
@@ -775,16 +778,25 @@ static enum tv_status sql_run_statements(struct tv_sql *sql, const char *text,
 struct sql_writing {
     struct tv_sql_output *output;
     struct tv_out *out;
+    uint32_t answers; /* written so far */
 };
 
+/* Write an answer, with an empty line before it if it is not the first one of a text.  JSON needs
+ * none. */
 static enum tv_status sql_write(void *context, duck_result *result, struct tv_error *err)
 {
-    const struct sql_writing *writing = context;
+    struct sql_writing *writing = context;
     const struct tv_sql_rows rows = {.result = result};
+    enum tv_sql_format format = writing->output->format;
+    bool is_text = format != TV_SQL_JSON && format != TV_SQL_JSONL;
+    if (writing->answers++ > 0) {
+        writing->output->headed = false;
+        tv_out_text(writing->out, is_text && tv_duck.column_count(result) > 0 ? "\n" : "");
+    }
     return tv_sql_write_result(writing->out, &rows, writing->output, err);
 }
 
-/* Rewrite and run the statements of a text; the rows of the last one are taken. */
+/* Rewrite and run the statements of a text. */
 static enum tv_status sql_run_text(struct tv_sql *sql, const char *text,
                                    const struct sql_taker *taker, struct tv_error *err)
 {
@@ -805,8 +817,8 @@ static enum tv_status sql_run_text(struct tv_sql *sql, const char *text,
 enum tv_status tv_sql_run(struct tv_sql *sql, const char *text, struct tv_sql_output *output,
                           struct tv_out *out, struct tv_error *err)
 {
-    struct sql_writing writing = {output, out};
-    struct sql_taker taker = {sql_write, &writing};
+    struct sql_writing writing = {output, out, 0};
+    struct sql_taker taker = {sql_write, &writing, output->all};
     return sql_run_text(sql, text, &taker, err);
 }
 
@@ -850,7 +862,7 @@ enum tv_status tv_sql_for_each_row(struct tv_sql *sql, const char *text, uint64_
                                    tv_sql_take_row *take, void *context, struct tv_error *err)
 {
     struct sql_row_taker rows = {columns, take, context};
-    struct sql_taker taker = {sql_take_each, &rows};
+    struct sql_taker taker = {sql_take_each, &rows, false};
     return sql_run_text(sql, text, &taker, err);
 }
 
@@ -871,7 +883,7 @@ enum tv_status tv_sql_answer(struct tv_sql *sql, const char *text,
                              struct tv_error *err)
 {
     struct sql_answering answering = {bounds, out};
-    struct sql_taker taker = {sql_answer, &answering};
+    struct sql_taker taker = {sql_answer, &answering, false};
     size_t before = out->length;
     enum tv_status status = sql_run_text(sql, text, &taker, err);
     if (status != TV_OK)

@@ -68,9 +68,10 @@ struct tv_sql_output {
     struct tv_bytes file; /* a column "file" in front with this value; data NULL: none */
     bool headed;          /* CSV: the header was written for an earlier trace */
     uint64_t rows;        /* of the last answer; set when it was written */
+    bool all; /* write the rows of each statement that has some, not of the last one alone */
 };
 
-/* Run the statements of a text, and write the rows of the last one that has any.  TV_ERR_USAGE
+/* Run the statements of a text, and write the rows of the last one, or of each.  TV_ERR_USAGE
  * with DuckDB's message for a wrong query, or when it ran longer than max_seconds. */
 enum tv_status tv_sql_run(struct tv_sql *sql, const char *text, struct tv_sql_output *output,
                           struct tv_out *out, struct tv_error *err) TV_MUST_CHECK;

@@ -235,7 +235,10 @@ static int cmd_sql_run(const struct tv_command *command, const struct tv_setting
     struct tv_output output;
     bool failed = false;
     struct tv_sql_output how = {.format = (enum tv_sql_format)settings->table.format,
-                                .max_rows = settings->sql.max_rows};
+                                .max_rows = settings->sql.max_rows,
+                                /* One table of many traces, and one file, have one answer. */
+                                .all = !settings->sql.each &&
+                                       settings->table.format != TV_SQL_PARQUET};
     if (how.format == TV_SQL_PARQUET && !settings->sql.query) {
         tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET, "--format parquet needs one QUERY or --file");
         return tv_command_usage(command, &err);
