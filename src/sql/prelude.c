@@ -103,6 +103,32 @@ const char *const tv_sql_prelude[] = {
     "id, ts, upid, callsite_id, made as count, made_size as size from tv_heap where made_size is "
     "not null union all select id + 1, ts, upid, callsite_id, kept - made, kept_size - made_size "
     "from tv_heap where kept_size <> made_size",
+    /* Perfetto's modules linux.perf.samples and android.memory.heap_profile.summary_tree: the tree
+     * of all calls, with the figures of a call alone and with what it calls. */
+    "create view linux_perf_samples_summary_tree as with recursive tv_own as (select callsite_id "
+    "as "
+    "id, count(*) as n from perf_sample where callsite_id is not null group by 1), tv_up as "
+    "(select "
+    "id, n, n as own from tv_own union all select p.parent_id, u.n, 0 from tv_up u join path p on "
+    "u.id = p.id where p.parent_id is not null), tv_sum as (select id, sum(own)::bigint as "
+    "self_count, sum(n)::bigint as cumulative_count from tv_up group by id) select s.id, "
+    "p.parent_id, p.name, f.module as mapping_name, f.file as source_file, f.line as line_number, "
+    "self_count, cumulative_count from tv_sum s join path p on s.id = p.id join frame f on "
+    "p.frame_id = f.id",
+    "create view android_heap_profile_summary_tree as with recursive tv_own as (select callsite_id "
+    "as id, coalesce(sum(weight) filter (value_type = 'inuse_space'), 0) as kept, "
+    "coalesce(sum(weight) filter (value_type = 'alloc_space'), 0) as made from any_sample where "
+    "callsite_id is not null and value_type in ('inuse_space', 'alloc_space') group by 1), tv_up "
+    "as "
+    "(select id, kept, made, kept as own_kept, made as own_made from tv_own union all select "
+    "p.parent_id, u.kept, u.made, 0, 0 from tv_up u join path p on u.id = p.id where p.parent_id "
+    "is "
+    "not null), tv_sum as (select id, sum(own_kept)::bigint as self_size, sum(kept)::bigint as "
+    "cumulative_size, sum(own_made)::bigint as self_alloc_size, sum(made)::bigint as "
+    "cumulative_alloc_size from tv_up group by id) select s.id, p.parent_id, p.name, f.module as "
+    "mapping_name, f.file as source_file, f.line as line_number, self_size, cumulative_size, "
+    "self_alloc_size, cumulative_alloc_size from tv_sum s join path p on s.id = p.id join frame f "
+    "on p.frame_id = f.id",
     "create view android_logs as select id, ts, utid, strpos('??VDIWEF', right(category, 1)) - 1 "
     "as prio, split_part(name, ': ', 1) as tag, substr(name, length(split_part(name, ': ', 1)) + "
     "3) as msg from any_slice where kind_id = 100 and category like 'log._'",
@@ -507,6 +533,7 @@ const char *const tv_sql_completions[] = {
     "allocator",
     "ancestor_slice",
     "and",
+    "android_heap_profile_summary_tree",
     "android_logs",
     "any_value",
     "arg_set_id",
@@ -546,6 +573,7 @@ const char *const tv_sql_completions[] = {
     "cpu_utilization_per_period",
     "cpu_utilization_per_second",
     "create",
+    "cumulative_count",
     "deadline",
     "deadline_from",
     "depth",
@@ -616,10 +644,12 @@ const char *const tv_sql_completions[] = {
     "like",
     "limit",
     "line",
+    "linux_perf_samples_summary_tree",
     "losses",
     "machine",
     "machine_id",
     "main_dur",
+    "mapping_name",
     "max",
     "median",
     "memory_dump",
@@ -678,6 +708,7 @@ const char *const tv_sql_completions[] = {
     "sched_state_to_human_readable_string",
     "scope",
     "select",
+    "self_count",
     "self_dur",
     "self_thread_dur",
     "sequence_id",

@@ -245,43 +245,58 @@ static void rewrite_create_macro(struct sql_rewriter *rewriter, const char *at, 
     macros->items[macros->count++] = made;
 }
 
+/* Perfetto's modules whose tables and macros are in the prelude. */
+static const char *const rewrite_modules[] = {
+    "android.memory.heap_profile.summary_tree",
+    "counters.intervals",
+    "linux.cpu.frequency",
+    "linux.cpu.utilization.system",
+    "linux.perf.samples",
+    "sched.runnable",
+    "sched.states",
+    "slices.cpu_time",
+    "slices.flow",
+    "slices.hierarchy",
+    "slices.self_dur",
+    "slices.stack",
+    "slices.time_in_state",
+    "slices.with_context",
+    "time.conversion",
+    "prelude", /* the last one, which everybody has */
+};
+
+/* Fail because of an unknown module, and list those that are there. */
+static enum tv_status rewrite_fail_module(struct sql_rewriter *rewriter, struct tv_bytes name)
+{
+    struct tv_out list;
+    tv_out_init_memory(&list);
+    for (size_t i = 0; i + 1 < TV_COUNT(rewrite_modules); i++)
+        tv_out_format(&list, "%s%s", i == 0 ? "" : ", ", rewrite_modules[i]);
+    enum tv_status status =
+        tv_fail(rewriter->err, TV_ERR_USAGE, TV_NO_OFFSET,
+                "SQL: there is no module %.*s; of Perfetto's, there are %.*s",
+                (int)(name.length < 40 ? name.length : 40), (const char *)name.data,
+                (int)list.length, (const char *)list.buffer);
+    tv_out_release(&list);
+    return status;
+}
+
 /* Check the name of "INCLUDE PERFETTO MODULE name". */
 static enum tv_status rewrite_include(struct sql_rewriter *rewriter, const char *at,
                                       const char *end)
 {
-    static const char *const modules[] = {"counters.intervals",
-                                          "linux.cpu.frequency",
-                                          "linux.cpu.utilization.system",
-                                          "prelude",
-                                          "sched.runnable",
-                                          "sched.states",
-                                          "slices.cpu_time",
-                                          "slices.flow",
-                                          "slices.hierarchy",
-                                          "slices.self_dur",
-                                          "slices.stack",
-                                          "slices.time_in_state",
-                                          "slices.with_context",
-                                          "time.conversion"};
     const char *name = tv_sql_skip_space(at);
-    int length = 0;
+    size_t length = 0;
     while (name + length < end && (tv_sql_is_word(name[length]) || strchr(".*", name[length])))
         length++;
-    bool is_there = memchr(name, '*', (size_t)length) != NULL;
-    for (size_t i = 0; i < sizeof modules / sizeof *modules && !is_there; i++)
-        is_there = strlen(modules[i]) == (size_t)length &&
-                   strncasecmp(modules[i], name, (size_t)length) == 0;
+    bool is_there = memchr(name, '*', length) != NULL;
+    for (size_t i = 0; i < TV_COUNT(rewrite_modules) && !is_there; i++)
+        is_there = strlen(rewrite_modules[i]) == length &&
+                   strncasecmp(rewrite_modules[i], name, length) == 0;
     rewrite_put_nothing(rewriter);
-    if (is_there)
-        return TV_OK;
-    return tv_fail(
-        rewriter->err, TV_ERR_USAGE, TV_NO_OFFSET,
-        "SQL: there is no module %.*s; of Perfetto's, there are counters.intervals, "
-        "linux.cpu.frequency, linux.cpu.utilization.system, sched.runnable, sched.states, "
-        "slices.cpu_time, slices.flow, slices.hierarchy, slices.self_dur, slices.stack, "
-        "slices.time_in_state, "
-        "slices.with_context and time.conversion",
-        length < 64 ? length : 64, name);
+    return is_there
+               ? TV_OK
+               : rewrite_fail_module(rewriter, (struct tv_bytes){(const uint8_t *)name, length});
 }
 
 /* ---- Span joins ---- */
