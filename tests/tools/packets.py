@@ -12,7 +12,7 @@ import struct
 _MESSAGES = """
 Packet: timestamp=8 timestamp_clock_id=58 trusted_packet_sequence_id=10 sequence_flags=13 interned_data=12:Interned
   trace_packet_defaults=59:Defaults previous_packet_dropped=42
-  perf_sample=66:PerfSample machine_id=98 translation_table=82:Translations gpu_info=128:GpuInfo concurrent_session_event=134:Session
+  perf_sample=66:PerfSample profile_packet=37:ProfilePacket machine_id=98 translation_table=82:Translations gpu_info=128:GpuInfo concurrent_session_event=134:Session
   ftrace_events=1:Bundle process_tree=2:ProcessTree chrome_events=5:ChromeEvents clock_snapshot=6:Snapshot
   sys_stats=7:SysStats process_stats=9:ProcessStats power_rails=40:Rails track_event=11:Event system_info=45:SystemInfo
   gpu_counter_event=52:GpuCounters gpu_mem_total_event=71:GpuMemory android_system_property=86:Properties
@@ -52,6 +52,9 @@ Interned: event_categories=1:Named event_names=2:Named debug_annotation_names=3:
   frames=6:Frame callstacks=7:Callstack stack_sample_task_contexts=48:Task stack_sample_execution_contexts=49:Execution stack_sample_async_contexts=51:Async
   build_ids=16:Named mapping_paths=17:Named mappings=19:Mapping
 Named: iid=1 text=2
+ProfilePacket: process_dumps=5:ProcessDump
+ProcessDump: pid=1 samples=2:HeapSample
+HeapSample: callstack_id=1 self_allocated=2 self_freed=3 alloc_count=5 free_count=6 self_max=8 self_max_count=9
 Frame: iid=1 function_name_id=2 mapping_id=3 rel_pc=4 kind=7 other_kind=8
 Mapping: iid=1 build_id=2 path_string_ids=7
 Symbols: path=1 build_id=2 address_symbols=3:Address

@@ -344,25 +344,43 @@ static int64_t pf_weight(uint64_t value)
     return value > INT64_MAX ? INT64_MAX : (int64_t)value;
 }
 
+/* Fields of HeapSample: what was allocated and freed in all, or what was in use when the heap was
+ * largest, if the recording asked for that (dump_at_max). */
+enum {
+    HEAP_STACK = 1,
+    HEAP_ALLOCATED = 2,
+    HEAP_FREED = 3,
+    HEAP_ALLOCATIONS = 5,
+    HEAP_FREES = 6,
+    HEAP_MAX = 8,
+    HEAP_MAX_COUNT = 9
+};
+
 /* Add the rows of one stack of a dump: allocated and unreleased bytes and counts. */
 static void pf_take_heap_sample(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                                 struct tv_bytes bytes, struct tv_pf_sample *sample)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
     struct tv_protobuf_field field;
-    uint64_t numbers[7] = {0};
+    uint64_t numbers[HEAP_MAX_COUNT + 1] = {0};
     while (tv_pf_next(&message, &field))
         if (field.number < TV_COUNT(numbers))
             numbers[field.number] = field.value;
-    sample->stack = tv_pf_read_stack(reading, packet->sequence, numbers[1], packet->offset);
+    if (numbers[HEAP_ALLOCATED] == 0) {
+        numbers[HEAP_ALLOCATED] = numbers[HEAP_MAX];
+        numbers[HEAP_ALLOCATIONS] = numbers[HEAP_MAX_COUNT];
+    }
+    sample->stack =
+        tv_pf_read_stack(reading, packet->sequence, numbers[HEAP_STACK], packet->offset);
     sample->first = true;
-    pf_add_allocation(reading, sample, "alloc_space", "bytes", pf_weight(numbers[2]));
+    pf_add_allocation(reading, sample, "alloc_space", "bytes", pf_weight(numbers[HEAP_ALLOCATED]));
     sample->first = false;
-    pf_add_allocation(reading, sample, "alloc_objects", "count", pf_weight(numbers[5]));
+    pf_add_allocation(reading, sample, "alloc_objects", "count",
+                      pf_weight(numbers[HEAP_ALLOCATIONS]));
     pf_add_allocation(reading, sample, "inuse_space", "bytes",
-                      pf_weight(numbers[2]) - pf_weight(numbers[3]));
+                      pf_weight(numbers[HEAP_ALLOCATED]) - pf_weight(numbers[HEAP_FREED]));
     pf_add_allocation(reading, sample, "inuse_objects", "count",
-                      pf_weight(numbers[5]) - pf_weight(numbers[6]));
+                      pf_weight(numbers[HEAP_ALLOCATIONS]) - pf_weight(numbers[HEAP_FREES]));
 }
 
 static void pf_take_process_dump(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
