@@ -53,7 +53,7 @@ Interned: event_categories=1:Named event_names=2:Named debug_annotation_names=3:
   build_ids=16:Named mapping_paths=17:Named mappings=19:Mapping
 Named: iid=1 text=2
 ProfilePacket: process_dumps=5:ProcessDump
-ProcessDump: pid=1 samples=2:HeapSample
+ProcessDump: pid=1 samples=2:HeapSample heap_name=11
 HeapSample: callstack_id=1 self_allocated=2 self_freed=3 alloc_count=5 free_count=6 self_max=8 self_max_count=9
 Frame: iid=1 function_name_id=2 mapping_id=3 rel_pc=4 kind=7 other_kind=8
 Mapping: iid=1 build_id=2 path_string_ids=7

@@ -371,6 +371,7 @@ void tv_pf_reading_init(struct tv_pf_reading *reading, struct tv_source *source,
     reading->blobs = tv_interner_new();
     reading->gpu_queues = reading->gpu_stages = reading->clock_sync = TV_NONE;
     reading->profile.frame_index = tv_interner_new();
+    reading->profile.heap_index = tv_interner_new();
     tv_pf_symbols_init(&reading->symbols);
     tv_out_init_memory(&reading->kernel_text);
     tv_out_init_memory(&reading->json_text);
@@ -388,6 +389,8 @@ void tv_pf_reading_release(struct tv_pf_reading *reading)
     tv_out_release(&reading->json_text);
     tv_interner_free(reading->blobs);
     tv_interner_free(reading->profile.frame_index);
+    tv_interner_free(reading->profile.heap_index);
+    tv_free(reading->profile.heap_figures.rows);
     tv_pf_symbols_release(&reading->symbols);
     tv_map_release(&reading->rails);
     tv_map_release(&reading->slice_names);

@@ -352,6 +352,11 @@ struct tv_pf_symbols {
     bool has_addresses;
 };
 
+/* Figures of a heap: bytes and number of what was allocated and freed since its recording began. */
+struct tv_pf_heap_figures {
+    int64_t allocated, allocations, freed, frees;
+};
+
 struct tv_pf_profile {
     TV_TABLE(tv_pf_sample) samples;
     TV_TABLE(tv_pf_stack) stacks;
@@ -360,6 +365,8 @@ struct tv_pf_profile {
     size_t stack_frame_count, stack_frame_capacity;
     TV_TABLE(tv_pf_sample_frame) frames;
     struct tv_interner *frame_index;
+    struct tv_interner *heap_index; /* process, heap and id of a stack -> its figures + 1 */
+    TV_TABLE(tv_pf_heap_figures) heap_figures; /* as the last dump told them */
 };
 
 /* Facts of a process or of a thread, by its id, from packets and events. */

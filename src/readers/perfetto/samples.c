@@ -356,9 +356,46 @@ enum {
     HEAP_MAX_COUNT = 9
 };
 
-/* Add the rows of one stack of a dump: allocated and unreleased bytes and counts. */
-static void pf_take_heap_sample(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
-                                struct tv_bytes bytes, struct tv_pf_sample *sample)
+/* The process and the heap that a dump is of, and what its samples have in common. */
+struct pf_heap_dump {
+    uint64_t pid;
+    uint32_t sequence;
+    uint32_t heap; /* text */
+    struct tv_pf_sample sample;
+};
+
+/* Return the figures that the last dump of a heap told of a stack.  A recorder keeps the ids of
+ * stacks; frames tell less, because those of one function at two addresses are one here. */
+static struct tv_pf_heap_figures *pf_heap_last(struct tv_pf_profile *profile,
+                                               const struct pf_heap_dump *dump, uint64_t stack)
+{
+    const uint32_t key[] = {dump->sequence, (uint32_t)dump->pid, dump->heap, (uint32_t)stack,
+                            (uint32_t)(stack >> 32)};
+    uint32_t number =
+        tv_interner_add(profile->heap_index, (struct tv_bytes){(const uint8_t *)key, sizeof key}) -
+        1;
+    if (number == profile->heap_figures.count)
+        *tv_table_add(&profile->heap_figures) = (struct tv_pf_heap_figures){0};
+    return &profile->heap_figures.rows[number];
+}
+
+/* Return what came since the last dump.  Figures that went down begin anew. */
+static struct tv_pf_heap_figures pf_heap_since(const struct tv_pf_heap_figures *now,
+                                               const struct tv_pf_heap_figures *last)
+{
+    if (now->allocated < last->allocated || now->allocations < last->allocations ||
+        now->freed < last->freed || now->frees < last->frees)
+        return *now;
+    return (struct tv_pf_heap_figures){
+        .allocated = now->allocated - last->allocated,
+        .allocations = now->allocations - last->allocations,
+        .freed = now->freed - last->freed,
+        .frees = now->frees - last->frees,
+    };
+}
+
+/* Read what a HeapSample tells of its stack. */
+static struct tv_pf_heap_figures pf_heap_read(struct tv_bytes bytes, uint64_t *stack)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
     struct tv_protobuf_field field;
@@ -370,17 +407,34 @@ static void pf_take_heap_sample(struct tv_pf_reading *reading, const struct tv_p
         numbers[HEAP_ALLOCATED] = numbers[HEAP_MAX];
         numbers[HEAP_ALLOCATIONS] = numbers[HEAP_MAX_COUNT];
     }
-    sample->stack =
-        tv_pf_read_stack(reading, packet->sequence, numbers[HEAP_STACK], packet->offset);
+    *stack = numbers[HEAP_STACK];
+    return (struct tv_pf_heap_figures){
+        .allocated = pf_weight(numbers[HEAP_ALLOCATED]),
+        .allocations = pf_weight(numbers[HEAP_ALLOCATIONS]),
+        .freed = pf_weight(numbers[HEAP_FREED]),
+        .frees = pf_weight(numbers[HEAP_FREES]),
+    };
+}
+
+/* Add the rows of one stack of a dump: allocated and unreleased bytes and counts.  A heap may be
+ * dumped again and again, each time with all since the beginning: rows tell what came since the
+ * dump before, so that their sums are right. */
+static void pf_take_heap_sample(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
+                                struct tv_bytes bytes, struct pf_heap_dump *dump)
+{
+    struct tv_pf_sample *sample = &dump->sample;
+    uint64_t stack;
+    struct tv_pf_heap_figures now = pf_heap_read(bytes, &stack);
+    sample->stack = tv_pf_read_stack(reading, packet->sequence, stack, packet->offset);
+    struct tv_pf_heap_figures *last = pf_heap_last(&reading->profile, dump, stack);
+    struct tv_pf_heap_figures since = pf_heap_since(&now, last);
+    *last = now;
     sample->first = true;
-    pf_add_allocation(reading, sample, "alloc_space", "bytes", pf_weight(numbers[HEAP_ALLOCATED]));
+    pf_add_allocation(reading, sample, "alloc_space", "bytes", since.allocated);
     sample->first = false;
-    pf_add_allocation(reading, sample, "alloc_objects", "count",
-                      pf_weight(numbers[HEAP_ALLOCATIONS]));
-    pf_add_allocation(reading, sample, "inuse_space", "bytes",
-                      pf_weight(numbers[HEAP_ALLOCATED]) - pf_weight(numbers[HEAP_FREED]));
-    pf_add_allocation(reading, sample, "inuse_objects", "count",
-                      pf_weight(numbers[HEAP_ALLOCATIONS]) - pf_weight(numbers[HEAP_FREES]));
+    pf_add_allocation(reading, sample, "alloc_objects", "count", since.allocations);
+    pf_add_allocation(reading, sample, "inuse_space", "bytes", since.allocated - since.freed);
+    pf_add_allocation(reading, sample, "inuse_objects", "count", since.allocations - since.frees);
 }
 
 static void pf_take_process_dump(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
@@ -388,20 +442,26 @@ static void pf_take_process_dump(struct tv_pf_reading *reading, const struct tv_
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
     struct tv_protobuf_field field;
-    uint64_t pid = tv_pf_find(bytes, 1).value, raw = tv_pf_find(bytes, 9).value;
-    struct tv_pf_sample sample = {.time = packet->time, .offset = packet->offset, .cpu = TV_NONE};
+    uint64_t raw = tv_pf_find(bytes, 9).value;
+    struct pf_heap_dump dump = {
+        .pid = tv_pf_find(bytes, 1).value,
+        .sequence = packet->sequence->id,
+        .heap = tv_pf_text(reading, tv_pf_find(bytes, 11).bytes),
+        .sample = {.time = packet->time, .offset = packet->offset, .cpu = TV_NONE},
+    };
+    struct tv_pf_sample *sample = &dump.sample;
     int64_t time = (int64_t)raw;
-    if (pid > INT32_MAX)
+    if (dump.pid > INT32_MAX)
         return;
     if (raw != 0 && tv_pf_clocks_convert(&reading->clocks, TV_PF_CLOCK_MONOTONIC, &time))
-        sample.time = time;
-    sample.task = tv_ft_chunk_task(reading->chunk, (int64_t)pid);
-    reading->chunk->tasks.rows[sample.task].tgid = (int64_t)pid;
-    reading->chunk->tasks.rows[sample.task].used = true;
-    tv_ft_chunk_note(reading->chunk, sample.time);
+        sample->time = time;
+    sample->task = tv_ft_chunk_task(reading->chunk, (int64_t)dump.pid);
+    reading->chunk->tasks.rows[sample->task].tgid = (int64_t)dump.pid;
+    reading->chunk->tasks.rows[sample->task].used = true;
+    tv_ft_chunk_note(reading->chunk, sample->time);
     while (tv_pf_next(&message, &field))
         if (field.number == 2)
-            pf_take_heap_sample(reading, packet, field.bytes, &sample);
+            pf_take_heap_sample(reading, packet, field.bytes, &dump);
 }
 
 static void pf_take_profile(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
