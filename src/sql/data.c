@@ -15,8 +15,10 @@
  *
  * Many frames have the same name (the same function of several files or lines).
  * The column `name` is an ENUM of the distinct ones, so DuckDB groups and
- * compares names as small integers.
+ * compares names as small integers.  It orders them as such, too, and so the
+ * names are sorted: ORDER BY name is alphabetical.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/findings/display_frames.h"
@@ -40,6 +42,49 @@ static uint32_t sql_intern_name(struct tv_interner *names, struct tv_bytes name)
     return number;
 }
 
+/* A distinct name, its number in the interner, and its first bytes, which decide most comparisons.
+ */
+struct sql_name {
+    uint64_t prefix; /* the first byte is the highest */
+    const char *text;
+    uint32_t number;
+};
+
+static int sql_compare_names(const void *a, const void *b)
+{
+    const struct sql_name *left = a, *right = b;
+    if (left->prefix != right->prefix)
+        return left->prefix < right->prefix ? -1 : 1;
+    return strcmp(left->text, right->text);
+}
+
+static struct sql_name sql_name_read(const struct tv_interner *interner, uint32_t number)
+{
+    struct tv_bytes text = tv_interner_get(interner, number);
+    struct sql_name name = {.text = (const char *)text.data, .number = number};
+    for (size_t i = 0; i < sizeof name.prefix; i++)
+        name.prefix = name.prefix << 8 | (i < text.length ? text.data[i] : 0);
+    return name;
+}
+
+/* Sort the distinct names by their bytes, as DuckDB orders texts, and number the frames' anew. */
+static void sql_sort_names(struct tv_sql_data *data)
+{
+    struct sql_name *sorted = tv_alloc(data->name_count, sizeof *sorted);
+    uint32_t *place = tv_alloc(data->name_count, sizeof *place);
+    for (uint32_t i = 0; i < data->name_count; i++)
+        sorted[i] = sql_name_read(data->interner, i);
+    qsort(sorted, data->name_count, sizeof *sorted, sql_compare_names);
+    for (uint32_t i = 0; i < data->name_count; i++) {
+        data->names[i] = sorted[i].text;
+        place[sorted[i].number] = i;
+    }
+    for (uint32_t i = 0; i < data->trace->head->frame_count; i++)
+        data->name_of[i] = place[data->name_of[i]];
+    tv_free(place);
+    tv_free(sorted);
+}
+
 /* List the distinct names of all frames: those of an interner are numbered from 0, "". */
 static void sql_list_names(struct tv_sql_data *data)
 {
@@ -51,8 +96,7 @@ static void sql_list_names(struct tv_sql_data *data)
             sql_intern_name(data->interner, tv_trace_info_text(info, info->frames[i].name));
     data->name_count = tv_interner_count(data->interner);
     data->names = tv_alloc(data->name_count, sizeof *data->names);
-    for (uint32_t i = 0; i < data->name_count; i++)
-        data->names[i] = (const char *)tv_interner_get(data->interner, i).data;
+    sql_sort_names(data);
 }
 
 /* Note the first track of each thread: the list is walked from its end, and
