@@ -30,7 +30,9 @@ static const struct {
     {"build_proto", METRICS},
     {"create_function", "say CREATE PERFETTO FUNCTION"},
     {"create_view_function", "say CREATE PERFETTO FUNCTION ... RETURNS TABLE"},
-    {"experimental_flamegraph", "traceview flamegraph and collapse sum up stacks"},
+    {"experimental_flamegraph", "android_heap_profile_summary_tree and "
+                                "linux_perf_samples_summary_tree sum up stacks, and so do "
+                                "traceview flamegraph and collapse"},
     {"ftrace_event", EVENTS},
     {"heap_graph", HEAPS},
     {"heap_graph_class", HEAPS},

@@ -86,10 +86,13 @@ const char *const tv_sql_prelude[] = {
     "is_first "
     "and value_type not in ('alloc_objects', 'alloc_space', 'inuse_objects', 'inuse_space')",
     "create view stack_profile_callsite as select id, depth, parent_id, frame_id from path",
-    "create view stack_profile_frame as select id, name, module as mapping, case when file is not "
-    "null then id end as symbol_set_id, coalesce(lower(kind), category) as type from frame",
-    "create view stack_profile_mapping as select distinct module as id, module as name from frame "
-    "where module is not null",
+    /* The address of a frame is known as far as its name tells it: "libc.so+0x1234". */
+    "create view stack_profile_frame as select id, name, module as mapping, try_cast("
+    "nullif(regexp_extract(name, '[+](0x[0-9a-f]+)$', 1), '') as bigint) as rel_pc, case when file "
+    "is not null then id end as symbol_set_id, null::varchar as deobfuscated_name, "
+    "coalesce(lower(kind), category) as type from frame",
+    "create view stack_profile_mapping as select distinct module as id, null::varchar as build_id, "
+    "module as name from frame where module is not null",
     "create view stack_profile_symbol as select id, id as symbol_set_id, name, file as "
     "source_file, line as line_number from frame where file is not null",
     /* Bytes and objects that a stack allocated, and those freed again (negative). */
@@ -544,6 +547,7 @@ const char *const tv_sql_completions[] = {
     "between",
     "blocked_function",
     "blocking",
+    "build_id",
     "by",
     "callee_id",
     "caller_id",
@@ -576,6 +580,7 @@ const char *const tv_sql_completions[] = {
     "cumulative_count",
     "deadline",
     "deadline_from",
+    "deobfuscated_name",
     "depth",
     "desc",
     "descendant_slice",
@@ -697,6 +702,7 @@ const char *const tv_sql_completions[] = {
     "reason",
     "recursive_calls",
     "regexp_matches",
+    "rel_pc",
     "remediation",
     "render_dur",
     "root_name",
