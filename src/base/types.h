@@ -69,19 +69,25 @@ struct tv_bytes {
 #if defined(__GNUC__) || defined(__clang__)
 #define TV_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #define TV_MUST_CHECK __attribute__((warn_unused_result))
-#define TV_LIKELY(x) __builtin_expect(!!(x), 1)
-#define TV_UNLIKELY(x) __builtin_expect(!!(x), 0)
-#define TV_INLINE static inline __attribute__((always_inline))
 #define TV_NOINLINE __attribute__((noinline))
 #define TV_PREFETCH(address) __builtin_prefetch(address)
 #else
 #define TV_PRINTF(text, first)
 #define TV_MUST_CHECK
+#define TV_NOINLINE
+#define TV_PREFETCH(address) ((void)(address))
+#endif
+
+/* Hints for speed.  A build that measures coverage has none: the branches of a function that is
+ * always inlined would count again in every caller. */
+#if (defined(__GNUC__) || defined(__clang__)) && !defined(TV_COVERAGE)
+#define TV_LIKELY(x) __builtin_expect(!!(x), 1)
+#define TV_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define TV_INLINE static inline __attribute__((always_inline))
+#else
 #define TV_LIKELY(x) (x)
 #define TV_UNLIKELY(x) (x)
 #define TV_INLINE static inline
-#define TV_NOINLINE
-#define TV_PREFETCH(address) ((void)(address))
 #endif
 
 #define TV_COUNT(array) (sizeof(array) / sizeof((array)[0]))
