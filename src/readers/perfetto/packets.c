@@ -96,7 +96,8 @@ static enum tv_status pf_packets_cut(struct tv_pf_packets *packets, struct tv_pf
     return TV_OK;
 }
 
-/* Step over a field of the trace that is no packet.  Return false when the frames are damaged. */
+/* Step over a field of the trace that is no packet.  Return false when the frames are damaged: a
+ * length that is too large must not take the rest of the trace with it. */
 static bool pf_packets_skip_field(struct tv_pf_packets *packets, struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
@@ -105,7 +106,7 @@ static bool pf_packets_skip_field(struct tv_pf_packets *packets, struct tv_bytes
         return false;
     struct tv_protobuf_field field = {.number = (uint32_t)(tag >> 3), .wire = tag & 7};
     if (field.wire == TV_PROTOBUF_BYTES) {
-        if (!tv_pf_take_varint(&message.at, message.end, &length))
+        if (!tv_pf_take_varint(&message.at, message.end, &length) || length > TV_PF_PACKET_MAX)
             return false;
         length += (uint64_t)(message.at - bytes.data);
     } else {
@@ -113,9 +114,9 @@ static bool pf_packets_skip_field(struct tv_pf_packets *packets, struct tv_bytes
             return false;
         length = (uint64_t)(message.at - bytes.data);
     }
-    tv_diagnostics_add(packets->diagnostics, TV_DIAGNOSTIC_FIELD_UNKNOWN, packets->offset);
-    if (length > UINT64_MAX - packets->offset)
+    if (!tv_source_reaches(packets->window.source, packets->offset + length))
         return false;
+    tv_diagnostics_add(packets->diagnostics, TV_DIAGNOSTIC_FIELD_UNKNOWN, packets->offset);
     packets->offset += length;
     return true;
 }
