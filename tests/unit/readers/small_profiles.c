@@ -312,6 +312,69 @@ static void pstats_has_functions_and_callers(void **context)
         "! estimated-paths 1\n");
 }
 
+/* A file of one function, "f" at a line, with calls and its own and its cumulative time, which
+ * are marshalled in some way. */
+#define PSTATS_OF(line, calls, own, cumulative)                                                    \
+    "{)\3z\4m.py" line "z\1f)\5" INTEGER("\1") calls own cumulative "{00"
+#define ONE_SECOND "g\0\0\0\0\0\0\xf0\x3f"
+#define PSTATS_TOLD(line, calls)                                                                   \
+    "type time nanoseconds 1000000000\n"                                                           \
+    "function f m.py:" line                                                                        \
+    " self 1000000000 inclusive 1000000000 recursive 1000000000 calls " calls                      \
+    "\nsample f 1000000000\n"
+
+/* Python marshals integers above 31 bits as digits of 15 bits, strings in seven ways, and tuples
+ * in two. */
+static void pstats_has_values_of_any_type(void **context)
+{
+    (void)context;
+    const char *all = PSTATS_TOLD("3", "7");
+    SMALL_ASSERT(PSTATS_OF("l\1\0\0\0\3\0", INTEGER("\7"), ONE_SECOND, ONE_SECOND), all);
+    SMALL_ASSERT(PSTATS_OF(INTEGER("\3"), INTEGER("\7"), INTEGER("\1"), INTEGER("\1")), all);
+    SMALL_ASSERT(PSTATS_OF(INTEGER("\3"), "l\3\0\0\0\0\0\0\0\2\0", ONE_SECOND, ONE_SECOND),
+                 PSTATS_TOLD("3", "2147483648"));
+    SMALL_ASSERT(PSTATS_OF(INTEGER("\3"), "l\4\0\0\0\xff\x7f\xff\x7f\xff\x7f\xff\x7f", ONE_SECOND,
+                           ONE_SECOND),
+                 PSTATS_TOLD("3", "1152921504606846975"));
+    /* What cannot be a number of calls, or a line, is none. */
+    SMALL_ASSERT(PSTATS_OF(INTEGER("\3"), "l\xff\xff\xff\xff\5\0", ONE_SECOND, ONE_SECOND),
+                 PSTATS_TOLD("3", "0"));
+    SMALL_ASSERT(PSTATS_OF(INTEGER("\3"), "N", ONE_SECOND, ONE_SECOND), PSTATS_TOLD("3", "0"));
+    SMALL_ASSERT(PSTATS_OF("T", INTEGER("\7"), ONE_SECOND, ONE_SECOND), PSTATS_TOLD("0", "7"));
+    SMALL_ASSERT(PSTATS_OF("l\3\0\0\0\0\0\0\0\2\0", INTEGER("\7"), ONE_SECOND, ONE_SECOND),
+                 PSTATS_TOLD("0", "7"));
+    SMALL_ASSERT("{(\3\0\0\0s\4\0\0\0m.pyi\3\0\0\0u\1\0\0\0f(\5\0\0\0" INTEGER("\1") INTEGER("\7")
+                     ONE_SECOND ONE_SECOND "{00",
+                 all);
+    SMALL_ASSERT("{)\3Z\4m.py" INTEGER("\3") "A\1\0\0\0f)\5" INTEGER("\1") INTEGER("\7")
+                     ONE_SECOND ONE_SECOND "{00",
+                 all);
+    SMALL_ASSERT("{)\3a\4\0\0\0m.py" INTEGER("\3") "t\1\0\0\0f)\5" INTEGER("\1") INTEGER("\7")
+                     ONE_SECOND ONE_SECOND "{00",
+                 all);
+}
+
+/* The functions before the damage stay. */
+static void pstats_says_what_is_damaged(void **context)
+{
+    (void)context;
+#define WHOLE                                                                                      \
+    "{)\3z\4m.py" INTEGER("\3") "z\1f)\5" INTEGER("\1") INTEGER("\7") ONE_SECOND ONE_SECOND "{0"
+#define KEPT(diagnostic) PSTATS_TOLD("3", "7") "! " diagnostic " 1\n"
+    SMALL_ASSERT(WHOLE "0x", KEPT("trailing-bytes"));
+    SMALL_ASSERT(WHOLE, KEPT("truncated"));
+    SMALL_ASSERT(WHOLE ")\2z\1m", KEPT("bad-event"));           /* a tuple of two */
+    SMALL_ASSERT(WHOLE "i\1\0\0\0......", KEPT("bad-event"));   /* no tuple */
+    SMALL_ASSERT(WHOLE ")\3x......", KEPT("bad-event"));        /* an unknown type */
+    SMALL_ASSERT(WHOLE ")\3r\x63\0\0\0...", KEPT("bad-event")); /* a value that is not there */
+    /* An integer of 75 bits, in a function that is whole otherwise. */
+    SMALL_ASSERT(WHOLE ")\3z\1ml\5\0\0\0\1\0\1\0\1\0\1\0\1\0z\1g)\5" INTEGER("\1") INTEGER("\7")
+                     ONE_SECOND ONE_SECOND "{00",
+                 KEPT("bad-event"));
+#undef KEPT
+#undef WHOLE
+}
+
 /* ---- strace ---- */
 
 static void strace_joins_interrupted_calls(void **context)
@@ -432,6 +495,8 @@ UNIT_TESTS(small_profiles, cmocka_unit_test(austin_has_time_of_threads),
            cmocka_unit_test(callgrind_cuts_cycles),
            cmocka_unit_test(callgrind_has_many_kinds_of_lines),
            cmocka_unit_test(pstats_has_functions_and_callers),
+           cmocka_unit_test(pstats_has_values_of_any_type),
+           cmocka_unit_test(pstats_says_what_is_damaged),
            cmocka_unit_test(strace_joins_interrupted_calls),
            cmocka_unit_test(strace_has_times_of_several_kinds),
            cmocka_unit_test(ninja_has_lanes_and_runs));
