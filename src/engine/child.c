@@ -409,9 +409,9 @@ static void *child_answer_question(void *context)
         child_write_block_length(&answer, 0, &err) != TV_OK)
         err.status = TV_ERR_IO; /* the server sees the pipe close early */
     tv_out_release(&out);
+    atomic_fetch_sub(&asked->child->questions, 1);
     child_save_counts();
     close(asked->pipe);
-    atomic_fetch_sub(&asked->child->questions, 1);
     tv_free(asked->text);
     tv_free(asked);
     return NULL;
