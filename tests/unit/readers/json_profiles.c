@@ -8,7 +8,6 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "readers/firefox/firefox.h"
-#include "readers/json/stream.h"
 #include "readers/readers.h"
 #include "readers/v8/v8.h"
 
@@ -351,37 +350,6 @@ static void damage_of_json_is_survived(void **state)
     }
 }
 
-/* Nanoseconds since 1970 have 19 digits. */
-static void numbers_are_exact_to_64_bits(void **state)
-{
-    static const struct {
-        const char *text;
-        unsigned digits;
-        int64_t value;
-    } numbers[] = {
-        {"1764371135123456789", 0, INT64_C(1764371135123456789)},
-        {"1764371135.123456789", 9, INT64_C(1764371135123456789)},
-        {"-1764371135123456789", 0, -INT64_C(1764371135123456789)},
-        {"9223372036854775807", 0, INT64_MAX},
-        {"9223372036854775808", 0, INT64_MAX},
-        {"92233720368547758079", 0, INT64_MAX},
-        {"0009223372036854775807", 0, INT64_MAX},
-        {"9223372036854775807e-18", 0, 9},
-        {"9500000000000000000e-18", 0, 10},
-        {"9223372036854775807e-19", 0, 1},
-        {"4999999999999999999e-19", 0, 0},
-        {"5000000000000000000e-19", 0, 1},
-        {"9223372036854775807e-20", 0, 0},
-        {"0.5", 0, 1},
-    };
-    (void)state;
-    for (size_t i = 0; i < TV_COUNT(numbers); i++) {
-        int64_t value = 0;
-        assert_true(tv_json_parse_number(tv_bytes_of(numbers[i].text), numbers[i].digits, &value));
-        assert_int_equal(value, numbers[i].value);
-    }
-}
-
 UNIT_TESTS(json_profiles, cmocka_unit_test(whole_files_are_read),
            cmocka_unit_test(order_of_samples_gives_the_same_rows),
            cmocka_unit_test(markers_of_a_recording_are_on_the_axis_of_its_samples),
@@ -389,6 +357,5 @@ UNIT_TESTS(json_profiles, cmocka_unit_test(whole_files_are_read),
            cmocka_unit_test(missing_members_are_counted),
            cmocka_unit_test(profiles_without_a_tree_are_recognised),
            cmocka_unit_test(profiles_of_speedscope_without_rows_are_counted),
-           cmocka_unit_test(numbers_are_exact_to_64_bits),
            cmocka_unit_test(lines_of_functions_are_in_range),
            cmocka_unit_test(damage_of_json_is_survived));
