@@ -151,6 +151,16 @@ static void answer(char lie, int out)
     close(out);
 }
 
+/* Refuse the trace with a status that is none, and a message without its end. */
+static int refuse(uint32_t status)
+{
+    struct tv_engine_message message = {
+        .kind = TV_ENGINE_REFUSED, .parts = UINT32_MAX, .refused = {.offset = 7, .status = status}};
+    memset(message.refused.message, 'A', sizeof message.refused.message);
+    tv_engine_send(TV_ENGINE_FD_SOCKET, &message, (struct tv_bytes){NULL, 0}, -1);
+    return pause();
+}
+
 static int lie(char kind)
 {
     struct tv_engine_message message;
@@ -161,6 +171,8 @@ static int lie(char kind)
         say((enum tv_engine_message_kind)4711);
     if (kind == 'x')
         return 0;
+    if (kind == '0' || kind == '9')
+        return refuse(kind == '0' ? TV_OK : 4711);
     say(TV_ENGINE_HELLO);
     say(TV_ENGINE_LOADED);
     if (kind == '2')

@@ -40,6 +40,28 @@ static void malformed_messages_end_the_engine(void **state)
     assert_goes_on(&started);
 }
 
+/* A trace is not refused without an error, nor with one that is unknown; the message ends. */
+static void refusals_are_not_believed(void **state)
+{
+    (void)state;
+    static const char *const lies[] = {"lie 0", "lie 9"};
+    struct started started;
+    prepare(&started);
+    start(&started);
+    for (size_t i = 0; i < TV_COUNT(lies); i++) {
+        struct tv_engine_status status;
+        set_trace(&started, lies[i], lies[i]);
+        struct tv_engine *engine = settle(&started, lies[i], TV_ENGINE_FAILED);
+        assert_ended(engine, "io", "AAAA");
+        tv_engine_get_status(engine, &status);
+        assert_int_equal(status.error.status, TV_ERR_IO);
+        assert_int_equal(strlen(status.error.message), sizeof status.error.message - 1);
+        assert_true(status.error.context < sizeof status.error.message);
+        tv_engine_close(engine);
+    }
+    assert_goes_on(&started);
+}
+
 /* The answer fails at its beginning or later. The engine is killed if the lie can be neither a
  * client's fault nor an accident. */
 static void assert_answer_fails(char lie, enum tv_answer_status expected, bool later)
@@ -104,6 +126,7 @@ static void repeated_messages_end_the_engine(void **state)
 }
 
 UNIT_TESTS(lies, cmocka_unit_test(malformed_messages_end_the_engine),
+           cmocka_unit_test(refusals_are_not_believed),
            cmocka_unit_test(lies_in_answers_are_errors),
            cmocka_unit_test(silent_children_are_killed),
            cmocka_unit_test(repeated_messages_end_the_engine));

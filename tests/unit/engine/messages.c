@@ -109,6 +109,34 @@ static void files_come_where_they_are_wanted(void **state)
     close(pipes[0]);
 }
 
+/* A packet that is too short ends the connection, and the file in it is closed. */
+static void files_of_bad_packets_are_closed(void **state)
+{
+    (void)state;
+    int sockets[2], pipes[2], got_fd = -1;
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } room = {.header = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
+    char junk[4] = "junk", more[8];
+    size_t length = sizeof more;
+    struct iovec part = {junk, sizeof junk};
+    struct msghdr packet = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &room, .msg_controllen = sizeof room};
+    struct tv_engine_message got;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets), 0);
+    assert_int_equal(pipe(pipes), 0);
+    memcpy(CMSG_DATA(&room.header), &pipes[1], sizeof pipes[1]);
+    assert_int_equal(sendmsg(sockets[0], &packet, 0), sizeof junk);
+    close(pipes[1]);
+    assert_int_equal(tv_engine_receive(sockets[1], &got, more, &length, &got_fd), TV_GOT_END);
+    assert_int_equal(read(pipes[0], more, 1), 0); /* nobody has the other end any more */
+    close(pipes[0]);
+    close(sockets[0]);
+    close(sockets[1]);
+}
+
 UNIT_TESTS(messages, cmocka_unit_test(questions_come_back),
            cmocka_unit_test(long_questions_are_refused), cmocka_unit_test(lengths_are_not_believed),
-           cmocka_unit_test(files_come_where_they_are_wanted));
+           cmocka_unit_test(files_come_where_they_are_wanted),
+           cmocka_unit_test(files_of_bad_packets_are_closed));
