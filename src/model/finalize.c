@@ -124,10 +124,11 @@ static void extent_cover_tables(struct trace_extent *span, const struct tv_trace
     COVER_TABLE(span, trace, objects, created, deleted);
     for (size_t i = 0; i < trace->tables.counters.count; i++) {
         const struct tv_counter *counter = &trace->tables.counters.rows[i];
+        if (counter->sample_count == 0)
+            continue;
         const tv_ns *times = trace->tables.counter_times + counter->first_sample;
-        if (counter->sample_count > 0)
-            extent_cover(span, tv_trace_time(trace, counter->input, times[0]),
-                         tv_trace_time(trace, counter->input, times[counter->sample_count - 1]));
+        extent_cover(span, tv_trace_time(trace, counter->input, times[0]),
+                     tv_trace_time(trace, counter->input, times[counter->sample_count - 1]));
     }
 }
 
