@@ -62,30 +62,41 @@ static size_t pf_find_marker(struct tv_bytes bytes, size_t from)
     return bytes.length;
 }
 
-/* Go on at the next packet with a marker, or at the end. */
-static enum tv_status pf_packets_resynchronize(struct tv_pf_packets *packets, struct tv_error *err)
+/* Find the next packet with a marker after the frame at packets->offset.  *offset is its frame, or
+ * the end of the trace when there is none. */
+static enum tv_status pf_packets_seek_marker(struct tv_pf_packets *packets, uint64_t *offset,
+                                             bool *found, struct tv_error *err)
 {
-    uint64_t offset = packets->offset + 1;
-    tv_diagnostics_add(packets->diagnostics, TV_DIAGNOSTIC_BAD_PACKET, packets->offset);
+    *found = false;
+    *offset = packets->offset + 1;
     for (;;) {
         struct tv_bytes bytes;
         enum tv_status status =
-            tv_window_at(&packets->window, offset, 4 * MARKER_REACH, &bytes, err);
+            tv_window_at(&packets->window, *offset, 4 * MARKER_REACH, &bytes, err);
         if (status != TV_OK)
             return status;
         for (size_t at = 0; (at = pf_find_marker(bytes, at)) < bytes.length; at++) {
             uint64_t frame = pf_find_frame_around(bytes, at);
             if (frame == TV_NO_OFFSET)
                 continue;
-            packets->offset = offset + frame;
+            *offset += frame;
+            *found = true;
             return TV_OK;
         }
         if (bytes.length < 4 * MARKER_REACH) {
-            packets->offset = offset + bytes.length;
+            *offset += bytes.length;
             return TV_OK;
         }
-        offset += bytes.length - 2 * MARKER_REACH;
+        *offset += bytes.length - 2 * MARKER_REACH;
     }
+}
+
+/* Go on at the next packet with a marker, or at the end. */
+static enum tv_status pf_packets_resynchronize(struct tv_pf_packets *packets, struct tv_error *err)
+{
+    bool found;
+    tv_diagnostics_add(packets->diagnostics, TV_DIAGNOSTIC_BAD_PACKET, packets->offset);
+    return pf_packets_seek_marker(packets, &packets->offset, &found, err);
 }
 
 /* Note that the file ends within a frame, and end the walk. */
@@ -93,6 +104,23 @@ static enum tv_status pf_packets_cut(struct tv_pf_packets *packets, struct tv_pf
 {
     tv_diagnostics_add(packets->diagnostics, TV_DIAGNOSTIC_TRUNCATED, packets->offset);
     packet->none = true;
+    return TV_OK;
+}
+
+/* The packet is longer than what is left of the trace, which was cut off there; or its length is
+ * damaged, when a packet with a marker follows. */
+static enum tv_status pf_packets_take_beyond(struct tv_pf_packets *packets,
+                                             struct tv_pf_packet *packet, struct tv_error *err)
+{
+    bool found;
+    uint64_t offset;
+    enum tv_status status = pf_packets_seek_marker(packets, &offset, &found, err);
+    if (status != TV_OK)
+        return status;
+    if (!found)
+        return pf_packets_cut(packets, packet);
+    tv_diagnostics_add(packets->diagnostics, TV_DIAGNOSTIC_BAD_PACKET, packets->offset);
+    packets->offset = offset;
     return TV_OK;
 }
 
@@ -143,14 +171,14 @@ static enum tv_status pf_packets_take(struct tv_pf_packets *packets, struct tv_b
     if (TV_UNLIKELY(length > TV_PF_PACKET_MAX))
         return tv_source_reaches(packets->window.source, packets->offset + head + TV_PF_PACKET_MAX)
                    ? pf_packets_resynchronize(packets, err)
-                   : pf_packets_cut(packets, packet);
+                   : pf_packets_take_beyond(packets, packet, err);
     size_t whole = head + (size_t)length;
     if (TV_UNLIKELY(bytes.length < whole)) {
         enum tv_status status = tv_window_at(&packets->window, packets->offset, whole, &bytes, err);
         if (status != TV_OK)
             return status;
         if (bytes.length < whole)
-            return pf_packets_cut(packets, packet);
+            return pf_packets_take_beyond(packets, packet, err);
     }
     packet->bytes = (struct tv_bytes){bytes.data + head, (size_t)length};
     packet->offset = packets->offset;

@@ -102,6 +102,9 @@ static void damage_ends_at_a_marker(void **state)
     /* A field of a terabyte, and one that is only longer than the trace. */
     ASSERT_PACKETS("\x12\x80\x80\x80\x80\x80\x20" JUNK MARKED, "27+19 bad-packet 1 ");
     ASSERT_PACKETS("\x12\x7f" JUNK MARKED, "22+19 bad-packet 1 ");
+    /* A packet that is longer than the trace, by little and by much: its length is damaged. */
+    ASSERT_PACKETS("\n\1a\n\x7f" JUNK MARKED "\n\1b", "0+1 25+19 46+1 bad-packet 1 ");
+    ASSERT_PACKETS("\n\xff\xff\xff\xff\x0f" JUNK MARKED, "26+19 bad-packet 1 ");
     /* A marker that no frame contains, one whose frame ends too soon, one half, none at all. */
     ASSERT_PACKETS(JUNK MARKER JUNK MARKED, "59+19 bad-packet 1 ");
     ASSERT_PACKETS(JUNK "\n\x12" MARKER JUNK MARKED, "61+19 bad-packet 1 ");
