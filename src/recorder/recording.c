@@ -7,6 +7,14 @@
  *
  * Everything that can fail does so before the first event.  From then on, the worst is that events
  * are dropped or that the file cannot be written; the host goes on.
+ *
+ * The trace has the name PATH.part until it is whole, so whoever finds PATH has a whole trace. With
+ * a spool, the buffer is the memory of a file, next to which a file of names grows: they survive a
+ * kill, and `traceview recover` makes a trace of both.
+ *
+ * Two locks.  `lock` is that of the threads, the methods and the files.  `buffer_lock` is held only
+ * while the buffer appears or disappears: the watcher, which prefaults its memory, must not wait
+ * for a long write under the other lock.
  */
 #define _GNU_SOURCE
 #include "recorder/recording.h"
@@ -52,6 +60,7 @@ static bool stderr_is_unchanged(void)
             found.st_ino == tv_recorder.stderr_file.inode);
 }
 
+/* Note which file standard error is, so that messages never go into a file of the program. */
 static void stderr_remember(void)
 {
     struct stat found = {0};
@@ -150,6 +159,7 @@ static int options_copy_text(char to[TV_BUFFER_PATH], const char *text)
     return 0;
 }
 
+/* Copy the patterns of methods; the host may free its texts after the start. */
 static int options_copy_patterns(const struct tv_recording_options *options)
 {
     struct tv_recorder *to = &tv_recorder;
@@ -160,6 +170,8 @@ static int options_copy_patterns(const struct tv_recording_options *options)
     return failed;
 }
 
+/* Check the options and copy them with all their texts.  0 or an error number below 0, as in all
+ * functions of this file. */
 static int options_copy(const struct tv_recording_options *options)
 {
     struct tv_recorder *to = &tv_recorder;
@@ -254,6 +266,9 @@ static void header_copy_line(char *to, size_t size, const char *text)
             *to = ' ';
 }
 
+/* Make the buffer, over the spool's file if there is one, and fill in its header.  The magic number
+ * is stored last: a spool without it is of a start that was killed, and nothing can be recovered
+ * from it. */
 static int recording_open_buffer(int spool)
 {
     const struct tv_recording_options *options = &tv_recorder.options;
@@ -330,6 +345,7 @@ static void recording_init_writer(struct tv_output_buffer *out)
         tv_clock_scale_between(tv_recorder.buffer.head->counter, first, last);
 }
 
+/* Free and close everything of the recording, also of one that was opened in part. */
 static void recording_release(void)
 {
     tv_trace_writer_release(&tv_recorder.writer);
@@ -356,6 +372,8 @@ static int recording_open_part(void)
     return tv_output_file_open(&tv_recorder.file, tv_recorder.texts.part, 0644);
 }
 
+/* Open the files and the buffer.  After an error the caller removes PATH.part and releases the
+ * rest. */
 static int recording_open(void)
 {
     int spool, failed = recording_open_part();
@@ -397,6 +415,7 @@ void tv_recorder_wipe_on_fork(void)
     (void)madvise(tv_recorder.page, sizeof tv_recorder.page, MADV_WIPEONFORK);
 }
 
+/* Start with the lock held.  `on` is stored last: from that moment, other threads have events. */
 static int recording_start_locked(const struct tv_recording_options *options)
 {
     if (tv_recorder.started || tv_recorder.buffer.head)
@@ -457,6 +476,8 @@ void tv_recorder_begin_at_first_call(void)
         tv_recorder.host.first_call();
 }
 
+/* Tell whether another thread of this recording is in an event.  The calling thread may be in one
+ * itself, whose end would wait for this function. */
 static bool recording_has_busy_thread(void)
 {
     bool busy = false;
@@ -519,6 +540,8 @@ void tv_recorder_read_thread_names(void)
     }
 }
 
+/* Write what the file still lacks: all of it, or for a stream the chunks that are not full and the
+ * end. */
 static int recording_write_file(void)
 {
     assert(tv_recorder.buffer.head);
@@ -559,6 +582,7 @@ static int recording_publish_file(int failed)
     return failed;
 }
 
+/* Write and publish the file, and fill in *info before the counts in the buffer are gone. */
 static int recording_write_and_release(struct tv_recording_info *info)
 {
     int failed = recording_publish_file(recording_write_file());
@@ -630,6 +654,8 @@ bool tv_recording_active(void)
     return on == TV_ON_PAUSED || tv_recorder_is_recording(on);
 }
 
+/* Return the number of a method.  Its name is in the spool's file of names, if there is one, before
+ * any record has the number. */
 static uint32_t recording_number_method(const struct tv_recording_method *method, bool find)
 {
     struct tv_method_table *methods = &tv_recorder.methods;

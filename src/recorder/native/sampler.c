@@ -33,6 +33,7 @@ static struct {
 
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
+/* Let no tick run during a fork: the child would inherit its locks in the middle of their use. */
 static void sampler_before_fork(void)
 {
     pthread_mutex_lock(&samplers.lock);
@@ -84,11 +85,14 @@ bool tv_sampler_is_own(pid_t tid)
     return atomic_load(&tv_recorder.watcher) == tid;
 }
 
+/* Tell whether the process is a forked child, which has a copy of the sampler but not its thread.
+ */
 static bool sampler_is_of_parent(const struct tvrec_sampler *sampler)
 {
     return sampler->pid != (int)getpid();
 }
 
+/* Fill in a sampler.  Waiting is by the monotonic clock, which nobody sets. */
 static bool sampler_init(struct tvrec_sampler *sampler, int depth, struct tvrec_set *set)
 {
     pthread_condattr_t attributes;
@@ -124,6 +128,8 @@ struct tvrec_sampler *tvrec_sampler_new(int depth, struct tvrec_set *set)
     return sampler;
 }
 
+/* Have shadow stacks kept for this sampler, or no longer; they cost every call of the program
+ * something. */
 static void sampler_use_shadow_stacks(struct tvrec_sampler *sampler, bool wanted)
 {
     if (wanted && !sampler->keeps_stacks)
@@ -194,6 +200,7 @@ static void *sampler_run(void *argument)
     return NULL;
 }
 
+/* Start the thread with all signals blocked, so that no handler of the program runs in it. */
 static int sampler_start_thread(struct tvrec_sampler *sampler)
 {
     sigset_t all, old;
@@ -253,6 +260,7 @@ int tvrec_sampler_shutdown(struct tvrec_sampler *sampler)
     return failed;
 }
 
+/* Tell whether the sampler's thread changes the samples now. */
 static bool sampler_is_busy(const struct tvrec_sampler *sampler)
 {
     return sampler->started && !sampler_is_of_parent(sampler);
@@ -308,6 +316,8 @@ void tvrec_sampler_free(struct tvrec_sampler *sampler)
 #define SET_FIRST_ROOM 64u
 #define SET_THREADS_MAX ((size_t)1 << 22) /* the limit of Linux */
 
+/* A set: `fill` asks the host; else `tids` is a fixed list; else all threads of the process, or
+ * those of a group. */
 struct tvrec_set {
     pid_t *tids; /* of a fixed set */
     size_t count;
@@ -375,6 +385,8 @@ void tv_thread_set_free(struct tvrec_set *set)
     free(set);
 }
 
+/* List the threads that the host names.  It returns how many there are, also when the room is too
+ * small; then it is asked again with more. */
 static size_t thread_set_ask_host(const struct tvrec_set *set, pid_t **tids, size_t *room)
 {
     size_t count = 1;
@@ -386,6 +398,7 @@ static size_t thread_set_ask_host(const struct tvrec_set *set, pid_t **tids, siz
     return count;
 }
 
+/* Tell whether a thread is of the set's group.  A thread without a group belongs to "main". */
 static bool thread_set_contains(const struct tvrec_set *set, pid_t tid)
 {
     char name[TV_BUFFER_NAME], group[TV_BUFFER_NAME];
@@ -395,6 +408,7 @@ static bool thread_set_contains(const struct tvrec_set *set, pid_t tid)
     return strcmp(group[0] ? group : "main", set->group) == 0;
 }
 
+/* List the threads of /proc/self/task. Without memory, the rest is left out of this tick. */
 static size_t thread_set_scan_tasks(const struct tvrec_set *set, pid_t **tids, size_t *room)
 {
     size_t count = 0;

@@ -2,6 +2,13 @@
 /*
  * sampler_tick.c - one tick: which threads there are, who came and went, and counting their stacks.
  *
+ *     threads of the set --> seen: new ones get an id, listed ones are shown
+ *                        --> those not shown are gone: their samples end, they are forgotten
+ *                        --> stacks of all at once (unwinder) --> elements --> counted
+ *
+ * Words become elements after the stacks of all threads are taken: naming takes time and locks, and
+ * stacks should be of one moment.
+ *
  * A 0 ends a list of threads, as in Android's profiler.  The recorder's own threads are skipped.
  */
 #define _GNU_SOURCE
@@ -71,6 +78,7 @@ struct tv_sampled_thread *tv_sampler_find_thread(struct tvrec_sampler *sampler, 
     return found ? &sampler->threads[at] : NULL;
 }
 
+/* Insert a thread at its place by tid, with room for its stack; NULL: no memory. */
 static struct tv_sampled_thread *tick_add_thread(struct tvrec_sampler *sampler, pid_t tid)
 {
     assert(sampler->count <= sampler->room);
@@ -93,6 +101,8 @@ static struct tv_sampled_thread *tick_add_thread(struct tvrec_sampler *sampler, 
     return thread;
 }
 
+/* Mark a thread of the set as there, and give it an id in the samples if it has none: it is new, or
+ * the samples have ended it. */
 static void tick_see_thread(struct tvrec_sampler *sampler, pid_t tid)
 {
     char name[TV_BUFFER_NAME] = "", group[TV_BUFFER_NAME] = "";
@@ -111,6 +121,7 @@ static void tick_see_thread(struct tvrec_sampler *sampler, pid_t tid)
     thread->id = tv_samples_add_thread(&sampler->samples, name, group[0] ? group : "main");
 }
 
+/* Remove the threads that the set did not list. */
 static void tick_forget_gone(struct tvrec_sampler *sampler)
 {
     size_t kept = 0;
@@ -123,6 +134,8 @@ static void tick_forget_gone(struct tvrec_sampler *sampler)
     sampler->count = kept;
 }
 
+/* Count the stack of a thread.  Without memory for one of its elements it is dropped as a whole; a
+ * part of a stack would be another one. */
 static void tick_count_stack(struct tvrec_sampler *sampler, const struct tv_sampled_thread *thread,
                              uint64_t now)
 {
@@ -189,6 +202,8 @@ static void sampler_split_line(char *line, char **fields)
     }
 }
 
+/* Add the element of a method, from its line in the method table: class, name, signature, file,
+ * line. */
 static uint32_t sampler_add_method(struct tvrec_sampler *sampler, uint64_t word)
 {
     sigset_t before;
@@ -215,6 +230,7 @@ static uint32_t sampler_add_method(struct tvrec_sampler *sampler, uint64_t word)
     return known != 0 ? known : tv_samples_add_element(&sampler->samples, &element);
 }
 
+/* Add the element of an address, named by its module. */
 static uint32_t sampler_add_address(struct tvrec_sampler *sampler, uint64_t word)
 {
     char room[TV_METHOD_LINE], texts[3][TV_METHOD_LINE];
