@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lines of tree tables: top-down lines are nodes, bottom-up lines are frames with their callers.
+ * tree_lines.c - lines of tree tables: top-down lines are nodes, bottom-up lines are frames with
+ * their callers.
+ *
+ * A table asks for the lines below those that a user has opened, by their names, and gets them all
+ * in one answer.  Three ways, by what a question costs:
+ *
+ *     children of some nodes        one pass over all nodes, no order needed
+ *     everything below some nodes   the depth-first order, up to the limit of lines
+ *     bottom-up                     members that move to their callers (below), up to the limits
+ *                                   of lines and of steps
+ *
+ * Nothing is left out in silence: `cut` says that the answer lacks whole names, and a line with
+ * children that is not `opened` has none of them in the answer.
  */
 #include "analysis/calltree/tree_lines.h"
 
@@ -26,6 +38,8 @@ static bool tree_node_is_called(const struct tv_call_tree *tree, uint32_t node)
     return tree->cost[node].calls > 0;
 }
 
+/* Append the line of a node. Each of its calls is an outer one: a node has one place in the tree,
+ * so it is never inside itself. */
 static void tree_lines_add_node(struct tv_tree_lines *lines, const struct tv_call_tree *tree,
                                 uint32_t node, uint32_t parent)
 {
@@ -57,6 +71,8 @@ static int tree_lines_compare(const void *left, const void *right)
     return (a->node > b->node) - (a->node < b->node);
 }
 
+/* Marks of the nodes whose children are lines, and of these lines. One number for both needs one
+ * array of the size of the tree instead of two. */
 struct line_marks {
     uint32_t names;
     uint32_t *of;   /* [node] number of a name, from 1, then of a line; 0: neither */
@@ -83,6 +99,8 @@ static void tree_lines_visit_node(struct tv_tree_lines *lines, const struct tv_c
         marks->of[node] = names + lines->count;
 }
 
+/* Answer the question for children. Names are marked from the last to the first, so that a node
+ * that is named twice has its first name. */
 static void tree_lines_add_children(struct tv_tree_lines *lines, const struct tv_call_tree *tree,
                                     const struct tv_tree_question *question)
 {
@@ -131,6 +149,8 @@ static void tree_lines_add_children_of(struct tv_tree_lines *lines, const struct
     }
 }
 
+/* Answer the question for everything below. The list of lines is the queue of a breadth-first
+ * search: each line that fits is opened in turn, so the upper levels are whole. */
 static void tree_lines_add_below(struct tv_tree_lines *lines, const struct tv_call_tree *tree,
                                  const struct tv_tree_question *question)
 {
@@ -146,6 +166,7 @@ static void tree_lines_add_below(struct tv_tree_lines *lines, const struct tv_ca
     }
 }
 
+/* Sum the nodes below the root, which shares are relative to. */
 static void tree_lines_add_totals(struct tv_tree_lines *lines, const struct tv_call_tree *tree)
 {
     for (uint32_t i = 1; i < tree->count; i++) {
@@ -420,6 +441,7 @@ static void inverted_open_name(struct line_inversion *inversion,
     }
 }
 
+/* Answer a bottom-up question, name by name. */
 static void tree_lines_invert(struct tv_tree_lines *lines, const struct tv_call_tree *tree,
                               const struct tv_tree_question *question)
 {

@@ -18,11 +18,14 @@
 
 /* ---- Parsing ---- */
 
+/* A rule while it is parsed: `rest` is what follows the place of the parser in `whole`. Functions
+ * that take something skip blanks first. */
 struct gate_parser {
     struct tv_bytes whole, rest;
     struct tv_error *err;
 };
 
+/* Report what the rule should have at this place; characters count from 1, as in editors. */
 static enum tv_status gate_fail(const struct gate_parser *parser, const char *expected)
 {
     size_t at = parser->whole.length - parser->rest.length;
@@ -205,6 +208,7 @@ static enum tv_status gate_take_pattern(struct gate_parser *parser, struct tv_ga
     return TV_OK;
 }
 
+/* Take [sum] FIGURE [CLOCK]; the names have the order of enum tv_gate_figure. */
 static enum tv_status gate_take_figure(struct gate_parser *parser, struct tv_gate_rule *rule)
 {
     static const char *const figures[] = {"excl", "incl", "calls", "mean",  "p50", "p90",
@@ -226,6 +230,8 @@ static enum tv_status gate_take_figure(struct gate_parser *parser, struct tv_gat
     return TV_OK;
 }
 
+/* Take one condition after "and". 0.5 is the largest p: above it, a rule would fire on a change in
+ * the other direction. */
 static enum tv_status gate_take_guard(struct gate_parser *parser, struct tv_gate_rule *rule)
 {
     double runs;
@@ -285,6 +291,8 @@ enum tv_status tv_gate_rule_parse(struct tv_bytes text, struct tv_gate_rule *rul
 
 /* ---- Judging ---- */
 
+/* Tell whether a value is beyond a limit, which is true of any value where no limit was given. A
+ * value that is not a number holds no limit. */
 static bool gate_limit_holds(const struct tv_gate_limit *limit, double value)
 {
     switch (limit->way) {
@@ -318,11 +326,13 @@ struct gate_case {
     double least_p;
 };
 
+/* Return the direction of change that the rule looks for: p is one-sided. */
 static enum tv_change_direction gate_direction(const struct tv_gate_rule *rule)
 {
     return rule->change.way == TV_GATE_BELOW ? TV_CHANGE_DOWN : TV_CHANGE_UP;
 }
 
+/* Tell whether a rule's pattern means a row: by its class, or by its full or its bare name. */
 static bool gate_matches(const struct tv_gate_rule *rule, const struct tv_run_table *table,
                          const struct tv_run_row *row)
 {
@@ -500,6 +510,8 @@ static void gate_sum_rows(const struct tv_gate_rule *rule, struct gate_case *one
     tv_free(sums);
 }
 
+/* Make the whole run the only candidate. Its p is not one of many, so it is not raised for false
+ * discoveries among rows. */
 static void gate_take_total(const struct tv_gate_rule *rule, struct gate_case *one)
 {
     const struct tv_comparison *comparison = one->comparison;
@@ -604,6 +616,7 @@ static const char *gate_refuse_rows(const struct tv_gate_rule *rule, const struc
     return NULL;
 }
 
+/* List the candidates of a rule with their p.  Return why it cannot be judged, or NULL. */
 static const char *gate_open(const struct tv_comparison *comparison,
                              const struct tv_gate_rule *rule, bool allow_none,
                              struct gate_case *one, struct tv_gate_result *result)
@@ -628,6 +641,7 @@ static const char *gate_open(const struct tv_comparison *comparison,
     return NULL;
 }
 
+/* Tell whether a row makes the rule fire: its change and every guard hold. */
 static bool gate_fires(const struct tv_gate_rule *rule, const struct gate_candidate *candidate)
 {
     const struct tv_gate_hit *hit = &candidate->hit;
@@ -643,6 +657,7 @@ static bool gate_fires(const struct tv_gate_rule *rule, const struct gate_candid
            gate_limit_holds(&rule->calls, candidate->calls) && (rule->p <= 0 || hit->p < rule->p);
 }
 
+/* A rule with p, to be sorted by the smallest p of its rows. */
 struct gate_order {
     double p;
     uint32_t rule;

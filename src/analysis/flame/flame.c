@@ -5,6 +5,11 @@
  * summing it.
  *
  *   tree --sum--> widths --threshold--> wide nodes --sort--> children in order --place--> frames
+ *
+ * Invariants: a parent has a smaller number than its children, so one pass from the last node to
+ * the first sums up, and one from the first to the last finds parents before children.  No node is
+ * wider than its parent, so every ancestor of a wide node is wide.  Time that
+ * no frame shows is counted in `left_out`.
  */
 #include "analysis/flame/flame.h"
 
@@ -91,6 +96,8 @@ int64_t *tv_flame_widths(uint32_t count, const uint32_t *parent, const int64_t *
     return width;
 }
 
+/* State of a layout. All arrays but `sorted` are parallel to `wide`, which holds few nodes of many.
+ */
 struct flame_layout {
     const struct tv_flame_nodes *nodes;
     struct wide_node *wide; /* by node; the first is the root of the layout */
@@ -134,6 +141,8 @@ static void flame_find_all_wide(struct flame_layout *layout, uint32_t root, cons
     }
 }
 
+/* Sort the wide nodes so that siblings are neighbours in the order of drawing, and note for each
+ * parent which part of `sorted` is its children. */
 static void flame_sort_children(struct flame_layout *layout, enum tv_flame_order order)
 {
     uint32_t children = layout->count - 1;
@@ -153,6 +162,7 @@ static void flame_sort_children(struct flame_layout *layout, enum tv_flame_order
     }
 }
 
+/* Append the rectangle of a wide node; its left end is the cursor that its parent has reached. */
 static void flame_add_frame(struct tv_flame *flame, struct flame_layout *layout, uint32_t index,
                             uint32_t depth)
 {
@@ -326,6 +336,8 @@ static uint32_t *flame_inverted_number_names(const struct tv_call_tree *tree)
     return depth;
 }
 
+/* Return the name of a group, by which a later question can open it: that of its first member,
+ * `level` callers up. TV_NONE when the tree has too many names for 32 bits. */
 static uint32_t flame_inverted_name(const struct flame_inversion *inversion,
                                     const struct flame_group *group, uint32_t level)
 {
@@ -557,6 +569,7 @@ static void flame_inverted_lay_out(struct flame_inversion *inversion, struct tv_
     }
 }
 
+/* Lay out the inverted graph: the methods that used the time at the bottom, their callers above. */
 static struct tv_flame *flame_invert(const struct tv_call_tree *tree,
                                      const struct tv_flame_options *options)
 {
