@@ -6,8 +6,18 @@
  *     slices with parents  ->  trees (roots)  ->  tracks by owner and name  ->  lanes  ->  rows
  *
  * A root with all slices below it occupies as many rows as it has levels.  Roots of one track that
- * overlap in time go to different lanes.  All numbers (tracks, rows, paths) belong to the plan
- * until it is added to the trace, so the plan can be made in parallel with the threads.
+ * overlap in time go to different lanes:
+ *
+ *     lane 0   [ request 1        ]       [ request 3 ]      level 0 of both trees: one row
+ *                [ read ] [ write ]         [ read ]         level 1: another row
+ *     lane 1        [ request 2              ]               a track of its own, with its own rows
+ *
+ * Invariants of a row, as of rows of threads: its slices do not overlap and are in order of time,
+ * and children have the order of their parents.  A slice that would break one of them becomes a
+ * root (async_fits_below), as does one without a parent.
+ *
+ * All numbers (tracks, rows, paths) belong to the plan until it is added to the trace, so the plan
+ * can be made in parallel with the threads.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -80,6 +90,7 @@ static void async_sort_by(struct tv_sort_key *order, size_t count, const void *r
     tv_sort_keys(order, count);
 }
 
+/* Return the order 0, 1, 2, ... to be sorted. */
 static struct tv_sort_key *async_order_new(size_t count)
 {
     struct tv_sort_key *order = tv_alloc(count, sizeof *order);
@@ -224,6 +235,7 @@ static void async_find_paths(struct tv_async_plan *plan)
 
 /* ---- Tracks ---- */
 
+/* Sort by group, then by start and slice; roots without a group (TV_NONE) come last. */
 static int async_compare_groups(const void *left, const void *right)
 {
     const struct async_root *a = left, *b = right;
@@ -234,6 +246,7 @@ static int async_compare_groups(const void *left, const void *right)
     return COMPARE(a->slice, b->slice);
 }
 
+/* Tell whether any ids are joined; few traces have that, and sorting for it is not free. */
 static bool async_has_groups(const struct tv_async_plan *plan)
 {
     for (size_t i = 0; i < plan->root_count; i++)
@@ -332,6 +345,8 @@ static uint32_t async_add_track(struct tv_async_plan *plan, const struct async_r
     return (uint32_t)plan->tracks.count - 1;
 }
 
+/* Make a track as high as the tree and as long as its end.  The start of a track is that of its
+ * first tree, as trees come in order of time. */
 static void async_extend_track(struct tv_track *track, const struct async_root *root)
 {
     if (root->levels > track->row_count)
@@ -361,6 +376,7 @@ static void async_find_tracks(struct tv_async_plan *plan)
 
 /* ---- Rows and columns ---- */
 
+/* Return the row of an item: one a level, from the first row of its track on. */
 static uint32_t async_row_of(const struct tv_async_plan *plan, const struct async_item *item)
 {
     return plan->tracks.rows[plan->roots[item->root].track].first_row + item->depth;
@@ -616,11 +632,13 @@ void tv_assembly_add_async(struct tv_assembly *assembly, struct tv_async_plan *p
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
+/* A slice with a joined id; `nesting` is the one it had by its own id. */
 struct async_joined {
     int64_t start, length;
     uint32_t group, nesting, slice;
 };
 
+/* A slice that contains the time that has been reached. */
 struct async_open {
     int64_t end;
     uint32_t slice;
@@ -640,6 +658,7 @@ static int async_compare_joined(const void *left, const void *right)
     return COMPARE(a->slice, b->slice);
 }
 
+/* Collect the slices with joined ids, group by group in order of time. */
 static struct async_joined *async_collect_joined(const struct tv_async_slice *slices, size_t count,
                                                  const struct tv_async_place *places, size_t *found)
 {
