@@ -68,6 +68,8 @@ struct tv_rewrite_selection {
 
 /* ---- Offsets ---- */
 
+/* Note an event by its offset.  Rows without an event of their own have none, and are not written.
+ */
 static void rewrite_selection_add_place(struct rewrite_offsets *places, uint64_t offset, tv_ns time)
 {
     if (offset == TV_NO_OFFSET)
@@ -77,6 +79,7 @@ static void rewrite_selection_add_place(struct rewrite_offsets *places, uint64_t
     places->rows[places->count++] = (struct rewrite_offset){offset, time};
 }
 
+/* Compare by offset, the first member of both kinds of rows and of the key of a search. */
 static int rewrite_selection_compare_offsets(const void *left, const void *right)
 {
     uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
@@ -134,6 +137,8 @@ static struct tv_bytes rewrite_selection_id_text(const struct tv_trace_info *hea
     return tv_bytes_of(number);
 }
 
+/* Tell whether a process may have events in a file.  Files of one machine share its processes; a
+ * process or a file without a machine is taken for any. */
 static bool rewrite_selection_is_of_machine(const struct tv_process *process, uint32_t machine)
 {
     return machine == TV_NONE || process->machine == TV_NONE || process->machine == machine;
@@ -189,6 +194,8 @@ static void rewrite_selection_note_threads(struct tv_rewrite_selection *selectio
     }
 }
 
+/* Tell whether a row has slices of this file.  Async slices are no part of it: they are written by
+ * time. */
 static bool rewrite_selection_is_own_row(const struct tv_rewrite_selection *selection, uint32_t row)
 {
     const struct tv_trace *trace = selection->trace;
@@ -429,6 +436,8 @@ static bool rewrite_selection_wants_flow(const struct tv_rewrite_selection *sele
 
 /* ---- Slices ---- */
 
+/* Tell whether a slice reaches an end of the range. Its callers were cut at the same time, so that
+ * only the order in the file says which is inside. */
 static bool rewrite_selection_touches_ends(const struct tv_rewrite_selection *selection,
                                            uint32_t row, uint32_t index)
 {
@@ -555,6 +564,7 @@ static bool rewrite_selection_wants_rest(struct tv_rewrite_selection *selection,
            rewrite_selection_is_in_range(selection, fields);
 }
 
+/* Select the names of processes and threads of the excerpt. */
 static bool rewrite_selection_wants_metadata(struct tv_rewrite_selection *selection,
                                              const struct tv_te_fields *fields)
 {
@@ -651,6 +661,8 @@ static void rewrite_selection_write_end(struct tv_rewrite_selection *selection,
     tv_te_rewrite_event(selection->rewrite, event->text.object, &edit);
 }
 
+/* Write the beginning of an async slice: its own event, with the time that the slice has in the
+ * excerpt. */
 static void rewrite_selection_write_beginning(struct tv_rewrite_selection *selection,
                                               const struct rewrite_async_event *event)
 {
@@ -686,6 +698,7 @@ static void rewrite_selection_write_async_event(struct tv_rewrite_selection *sel
 
 /* ---- Samples of profiles ---- */
 
+/* Write a pid or a tid as it was in the file: a number, or a text. */
 static void rewrite_selection_write_id(struct tv_out *out, const char *key, uint64_t id,
                                        uint32_t text, const struct tv_trace_info *head)
 {
@@ -696,6 +709,7 @@ static void rewrite_selection_write_id(struct tv_out *out, const char *key, uint
         tv_out_format(out, "%llu", (unsigned long long)id);
 }
 
+/* Write a sample as an event of phase P with its whole stack, from the root on. */
 static void rewrite_selection_write_sample(struct tv_rewrite_selection *selection,
                                            const struct tv_sample *sample)
 {
@@ -725,6 +739,7 @@ static void rewrite_selection_write_sample(struct tv_rewrite_selection *selectio
     tv_free(frames);
 }
 
+/* Write the samples of the profiles that wants_event has left out. */
 static void rewrite_selection_write_samples(struct tv_rewrite_selection *selection)
 {
     const struct tv_tables *tables = &selection->trace->tables;
@@ -739,6 +754,8 @@ static void rewrite_selection_write_samples(struct tv_rewrite_selection *selecti
 
 /* ---- Async slices in order of time ---- */
 
+/* Return the offset of the event that ends an async slice; TV_NO_OFFSET at its beginning, and if it
+ * has no such event. */
 static uint64_t rewrite_selection_end_offset_of(const struct tv_trace *trace,
                                                 const struct tv_call_event *call)
 {
@@ -747,6 +764,7 @@ static uint64_t rewrite_selection_end_offset_of(const struct tv_trace *trace,
     return extra ? extra->end_offset : TV_NO_OFFSET;
 }
 
+/* Write a beginning or an end as the merge of all async slices comes to it. */
 static enum tv_status rewrite_selection_write_async(struct tv_rewrite_selection *selection,
                                                     const struct tv_call_event *call,
                                                     struct tv_error *err)
@@ -772,6 +790,7 @@ static enum tv_status rewrite_selection_write_async(struct tv_rewrite_selection 
     return status;
 }
 
+/* Write samples and async slices, after all other events (a callback). */
 static enum tv_status rewrite_selection_write_last(void *context, struct tv_te_rewrite *rewrite,
                                                    struct tv_error *err)
 {
