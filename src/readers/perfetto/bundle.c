@@ -1,9 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events of the kernel (docs/formats/perfetto.md section 7).
+ * bundle.c - events of the kernel (docs/formats/perfetto.md section 7).
  *
- * The frequent ones go to the functions of ftrace/decoded.h.  All others become text
- * (event_text.c).
+ *     FtraceEventBundle, events of one processor
+ *       cpu, clock, lost, start    after the events in the file, needed before: a first pass skips
+ *                                  over the events to read them (pf_bundle_read_head)
+ *       event { time, thread, N }  N is the number of the event and of its message
+ *         |-> pf_take_*            frequent events, by their fields --> ftrace/decoded.h
+ *         '-> event_text.c         all others, as the line of text that ftrace would print
+ *       compact_sched              switches and wake-ups in columns (compact.c)
+ *
+ * Both ways end in the reader of ftrace, so that a trace gives the same rows in both formats.
+ *
+ * Functions pf_take_* return true when the event needs nothing more.  False means that it also
+ * becomes text: pf_take_newtask reads a fact from an event that is shown as an instant, too.
+ *
+ * Each frequent message has two readers.  pf_..._step expects the fields in the order in which the
+ * recorder writes them, and gives up at any other; then pf_..._walk reads them in any order.  A
+ * trace may have millions of switches, and the first way decides least for each field.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -93,6 +107,7 @@ struct pf_wakeup_fields {
     uint64_t tid;
 };
 
+/* Read a switch with its fields in any order.  Return false when it is damaged. */
 static TV_NOINLINE bool pf_switch_walk(struct tv_bytes event, struct pf_switch_fields *fields)
 {
     struct tv_pf_message message = tv_pf_message_over(event);
@@ -121,6 +136,7 @@ static TV_NOINLINE bool pf_switch_walk(struct tv_bytes event, struct pf_switch_f
     return !message.damaged;
 }
 
+/* Read a switch whose fields are all there and in order.  Return false for any other. */
 TV_INLINE bool pf_switch_step(struct tv_bytes event, struct pf_switch_fields *fields)
 {
     struct tv_pf_steps steps = tv_pf_steps_over(event);
@@ -153,6 +169,7 @@ static bool pf_take_switch(struct tv_pf_bundle *bundle, const struct tv_ft_at *a
     return true;
 }
 
+/* Read a wake-up with its fields in any order. */
 static TV_NOINLINE void pf_wakeup_walk(struct tv_bytes event, struct pf_wakeup_fields *fields)
 {
     struct tv_pf_message message = tv_pf_message_over(event);
@@ -207,6 +224,7 @@ static bool pf_take_cpu_state(struct tv_pf_bundle *bundle, const struct tv_ft_at
     return true;
 }
 
+/* Handle the kernel function in which a task was blocked {1 tid, 2 function, 3 I/O wait}. */
 static bool pf_take_blocked(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
                             struct tv_bytes event)
 {
@@ -254,6 +272,7 @@ static bool pf_take_newtask(struct tv_pf_bundle *bundle, const struct tv_ft_at *
     return false; /* it is an instant as well */
 }
 
+/* Handle a task's new name {1 tid, 2 old name, 3 new name, 4 oom score}. */
 static bool pf_take_rename(struct tv_pf_bundle *bundle, struct tv_bytes event)
 {
     struct tv_pf_event_fields fields;
@@ -289,6 +308,7 @@ void tv_pf_count(struct tv_pf_reading *reading, const struct tv_ft_at *at, int64
     tv_ft_chunk_count(reading->chunk, at, &counter, value);
 }
 
+/* Intern a text; NULL is the empty one. */
 static uint32_t pf_optional_text(struct tv_pf_reading *reading, const char *text)
 {
     return text ? tv_pf_text(reading, tv_bytes_of(text)) : TV_EMPTY_STRING;
@@ -327,6 +347,9 @@ void tv_pf_count_gpu_memory(struct tv_pf_reading *reading, const struct tv_ft_at
     tv_pf_count_described(reading, at, pid > 0 ? pid : TV_FT_NO_ID, &counter, bytes);
 }
 
+/* Handle a value of a process's memory {1 kind, 2 size, 3 current, 4 mm_id}.  The kernel updates
+ * the memory of other processes as well.  So the event's own process is meant only if field 3 says
+ * so; it also shows which process an mm_id is, for the events that do not. */
 static bool pf_take_rss(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
                         struct tv_bytes event)
 {
@@ -353,6 +376,7 @@ static bool pf_take_rss(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
     return true;
 }
 
+/* Handle the priority of a process for the kernel's choice of a victim when memory is short. */
 static bool pf_take_oom_score(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
                               struct tv_bytes event)
 {
@@ -377,6 +401,8 @@ static void pf_count_titled(struct tv_pf_bundle *bundle, const struct tv_ft_at *
                 value);
 }
 
+/* Handle the memory of GPUs, and of the ION and DMA-BUF heaps.  Heaps have a total for the system
+ * and a change by the task. */
 static bool pf_take_memory(struct tv_pf_bundle *bundle, const struct tv_ft_at *at, uint32_t number,
                            struct tv_bytes event)
 {
@@ -398,6 +424,8 @@ static bool pf_take_memory(struct tv_pf_bundle *bundle, const struct tv_ft_at *a
     return true;
 }
 
+/* Handle a temperature, or the state of a cooling device; the name of the zone is part of the
+ * counter's. */
 static bool pf_take_thermal(struct tv_pf_bundle *bundle, const struct tv_ft_at *at, uint32_t number,
                             struct tv_bytes event)
 {
@@ -467,6 +495,8 @@ static struct tv_bytes pf_print_text(struct tv_bytes event)
     return tv_pf_find(event, 2).bytes;
 }
 
+/* Handle a text that a program wrote to trace_marker, mostly an atrace mark.  A line end is no part
+ * of it. */
 static bool pf_take_print(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
                           struct tv_bytes event)
 {
@@ -494,6 +524,7 @@ static void pf_name_irq(struct tv_pf_bundle *bundle, uint32_t number)
                       tv_bytes_of(tv_pf_find_member(TV_PF_FTRACE_EVENT, number)->name), "ftrace");
 }
 
+/* Handle the begin or the end of an interrupt on the bundle's processor. */
 static bool pf_take_irq(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
                         const struct tv_protobuf_field *event)
 {
@@ -647,6 +678,8 @@ static TV_NOINLINE bool pf_event_open(struct tv_bytes bytes, uint64_t *time, uin
     return !message.damaged;
 }
 
+/* Take one event {1 time, 2 thread, N event}.  A loss is marked at the time of the first event
+ * after it: nothing tells when it was. */
 static void pf_bundle_take_event(struct tv_pf_bundle *bundle, struct tv_bytes bytes,
                                  uint64_t offset)
 {

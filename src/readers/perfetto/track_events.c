@@ -197,6 +197,9 @@ TV_INLINE void pf_event_take_usual(struct tv_pf_message *message, struct pf_even
     }
 }
 
+/* Read the fields of an event.  The usual numbers are taken in a tight loop, which stops at any
+ * other field; that one is taken here, and the loop begins again.  Return false when the message is
+ * damaged; the fields before the damage are there. */
 static bool pf_event_read(struct tv_pf_reading *reading, struct tv_bytes bytes,
                           struct pf_event *event)
 {
@@ -249,6 +252,8 @@ static bool pf_event_read(struct tv_pf_reading *reading, struct tv_bytes bytes,
 
 /* ---- Names ---- */
 
+/* Join the categories of an event with commas, interned ones first.  A longer text is cut at
+ * `size`. */
 static struct tv_bytes pf_category_text(struct pf_placed *placed, char *text, size_t size)
 {
     struct tv_ft_chunk *chunk = placed->reading->chunk;
@@ -501,6 +506,8 @@ static void pf_event_place_flows(const struct pf_placed *placed, size_t first)
 
 /* ---- Slices ---- */
 
+/* Add a begin, an end or a whole slice of a thread.  The length of a begin or an end is a CPU time,
+ * as they have no other use for it (assembly.h). */
 static void pf_add_span(struct pf_placed *placed, unsigned flags, int64_t length)
 {
     struct tv_ft_chunk *chunk = placed->reading->chunk;
@@ -516,6 +523,7 @@ static void pf_add_span(struct pf_placed *placed, unsigned flags, int64_t length
     tv_gather_span(chunk->gather, placed->at.task, &span, NULL);
 }
 
+/* Keep an event of a track that is not a thread's own until all packets are read. */
 static void pf_add_on_track(struct pf_placed *placed, enum tv_pf_event_kind kind)
 {
     *tv_table_add(&placed->reading->track_events) = (struct tv_pf_track_event){
@@ -562,6 +570,7 @@ static void pf_add_typed(struct pf_placed *placed)
 
 /* ---- Legacy events: section 8.4 ---- */
 
+/* A LegacyEvent: what Trace Event JSON has in one-letter phases, with ids of three kinds. */
 struct pf_legacy {
     uint64_t phase, id, bind_id, name_iid, direction, scope;
     uint8_t id_kind; /* 6, 10 or 11: unscoped, local, global; 0: none */
@@ -571,6 +580,7 @@ struct pf_legacy {
     int64_t pid, tid;
 };
 
+/* Read a LegacyEvent; members without a field keep the values for "none". */
 static void pf_legacy_read(struct tv_bytes bytes, struct pf_legacy *legacy)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
@@ -650,6 +660,7 @@ static void pf_legacy_add_async(struct pf_placed *placed, const struct pf_legacy
     tv_ft_chunk_add_async(chunk, &placed->at, &async);
 }
 
+/* Move an event to the thread that it names, which need not be the one that wrote it. */
 static void pf_legacy_set_thread(struct pf_placed *placed, const struct pf_legacy *legacy)
 {
     struct tv_ft_chunk *chunk = placed->reading->chunk;
@@ -736,6 +747,7 @@ static bool pf_legacy_take(struct pf_placed *placed, struct pf_legacy *legacy)
 
 /* ---- All track events ---- */
 
+/* Tell whether the name of an event is used: an end or a state may have none. */
 static bool pf_event_needs_frame(const struct pf_event *event)
 {
     if (event->type == TYPE_STATE && !event->has_name)
@@ -743,6 +755,7 @@ static bool pf_event_needs_frame(const struct pf_event *event)
     return event->has_name || event->type != TYPE_END || event->legacy.data;
 }
 
+/* Place an event by its type; an unknown type is counted. */
 static void pf_event_place_by_type(struct pf_placed *placed)
 {
     uint64_t type = placed->event.type;
@@ -773,6 +786,7 @@ static TV_NOINLINE void pf_event_place_legacy(struct pf_placed *placed)
         pf_event_place_by_type(placed);
 }
 
+/* Place an event that is not a counter, after its track and time are known. */
 static void pf_event_place(struct pf_placed *placed)
 {
     const struct pf_event *event = &placed->event;
@@ -786,6 +800,7 @@ static void pf_event_place(struct pf_placed *placed)
     pf_event_place_by_type(placed);
 }
 
+/* Take a value of a counter; its track is the counter. */
 static void pf_event_count(struct pf_placed *placed)
 {
     const struct pf_event *event = &placed->event;
