@@ -6,8 +6,14 @@
  *     _RINvC4shop3payjE             I path arguments E                ->  shop::pay::<usize>
  *     _RNvMC4shopNtB2_5Order3pay    M path type, B2_ refers back      ->  <shop::Order>::pay
  *
+ * Each function of the grammar eats its part of the name and prints it.  One letter tells which
+ * rule comes next, so the parser tries no alternatives.
+ *
  * A back reference is parsed and printed again, so that a short name can stand for a very long
  * one. Steps, depth and text therefore have limits; a name that exceeds one stays mangled.
+ *
+ * An error is not returned: it sets `failed`.  From then on rust_peek returns no letter and nothing
+ * is printed, so every function ends by itself; only loops that eat up to a letter must look.
  */
 #include "base/native_name.h"
 
@@ -40,6 +46,7 @@ static void rust_fail(struct rust_demangler *r)
     r->failed = true;
 }
 
+/* Return the next letter without eating it; NUL at the end of the name and after an error. */
 static char rust_peek(const struct rust_demangler *r)
 {
     return r->at < r->in.length && !r->failed ? (char)r->in.data[r->at] : '\0';
@@ -62,6 +69,8 @@ static bool rust_eat(struct rust_demangler *r, char letter)
     return is;
 }
 
+/* Print, unless that is switched off. A name that does not fit fails as a whole: half a name would
+ * look like another function. */
 static void rust_print_bytes(struct rust_demangler *r, const char *text, size_t length)
 {
     assert(r->used <= r->room);
@@ -89,6 +98,7 @@ static void rust_print_decimal(struct rust_demangler *r, uint64_t number)
 
 /* ---- numbers and names ---- */
 
+/* Return number * base + digit. A number of more than 64 bits is an error. */
 static uint64_t rust_append_digit(struct rust_demangler *r, uint64_t number, uint64_t base,
                                   uint64_t digit)
 {
@@ -99,6 +109,7 @@ static uint64_t rust_append_digit(struct rust_demangler *r, uint64_t number, uin
     return r->failed ? 0 : number;
 }
 
+/* Read a length.  It has no leading zeros, so a 0 is the whole number. */
 static uint64_t rust_read_decimal(struct rust_demangler *r)
 {
     uint64_t number = 0;
@@ -215,6 +226,8 @@ struct rust_identifier {
     bool is_punycode;
 };
 
+/* Read the length and the bytes of an identifier. A "_" between them keeps the length apart from a
+ * name that begins with a digit or with "_". */
 static struct rust_identifier rust_read_plain_identifier(struct rust_demangler *r)
 {
     struct rust_identifier found = {.is_punycode = rust_eat(r, 'u')};
@@ -230,6 +243,8 @@ static struct rust_identifier rust_read_plain_identifier(struct rust_demangler *
     return found;
 }
 
+/* Read an identifier after its disambiguator, which tells things of one name apart: the crates of
+ * two versions, or the closures of one function. */
 static struct rust_identifier rust_read_identifier(struct rust_demangler *r)
 {
     uint64_t disambiguator = rust_read_tagged_number(r, 's');
@@ -252,6 +267,9 @@ static void rust_print_path(struct rust_demangler *r, bool in_value);
 static void rust_print_type(struct rust_demangler *r);
 static void rust_print_constant(struct rust_demangler *r);
 
+/* Begin a path, a type or a constant, or a back reference to one. The caller decreases `depth` at
+ * the end, unless this failed. A reference may lead to something that contains it; depth ends that.
+ */
 static bool rust_enter_level(struct rust_demangler *r)
 {
     if (r->depth >= DEEPEST || ++r->steps > STEPS)
@@ -288,6 +306,9 @@ static void rust_print_back_reference(struct rust_demangler *r, rust_print_funct
     r->depth--;
 }
 
+/* Print a lifetime by its number: 1 is the one bound last, 2 the one before it, and 0 is erased.
+ * Names count from the outermost binder, so that a lifetime has one name however deep it is used.
+ */
 static void rust_print_lifetime(struct rust_demangler *r, uint64_t number)
 {
     char letter[2] = "";
@@ -327,6 +348,7 @@ static uint64_t rust_print_lifetime_binder(struct rust_demangler *r)
     return before;
 }
 
+/* Print one argument in angle brackets: a lifetime, a constant or a type. */
 static void rust_print_generic_argument(struct rust_demangler *r)
 {
     if (rust_eat(r, 'L'))
@@ -358,6 +380,8 @@ static void rust_skip_path(struct rust_demangler *r)
     r->silent = silent;
 }
 
+/* Print <Type> of an inherent implementation (M), or <Type as Trait> of a trait's (X, and Y, which
+ * has no path of its own). */
 static void rust_print_implementation(struct rust_demangler *r, char tag)
 {
     if (tag != 'Y')
@@ -397,6 +421,7 @@ static void rust_print_nested_path(struct rust_demangler *r, bool in_value)
     }
 }
 
+/* Print a path. `in_value`: it names a value, in which arguments need "::" before their bracket. */
 static void rust_print_path(struct rust_demangler *r, bool in_value)
 {
     if (!rust_enter_level(r))
@@ -431,6 +456,8 @@ static void rust_print_path(struct rust_demangler *r, bool in_value)
     r->depth--;
 }
 
+/* Return the type that a lower-case letter stands for; NULL: the letter begins another rule, or
+ * none. */
 static const char *rust_basic_type(char tag)
 {
     static const char *const types[26] = {"i8",   "bool",  "char",  "f64", "str", "f32", NULL,
@@ -440,6 +467,7 @@ static const char *rust_basic_type(char tag)
     return tag >= 'a' && tag <= 'z' ? types[tag - 'a'] : NULL;
 }
 
+/* Print a function pointer: [binder] ["U": unsafe] ["K" and an ABI] arguments "E" result. */
 static void rust_print_function_type(struct rust_demangler *r)
 {
     uint64_t before = rust_print_lifetime_binder(r);
@@ -490,6 +518,7 @@ static void rust_print_trait_bound(struct rust_demangler *r)
     rust_print_text(r, open ? ">" : "");
 }
 
+/* Print "dyn A + B + 'a".  The binder covers the traits but not the lifetime after them. */
 static void rust_print_dynamic_type(struct rust_demangler *r)
 {
     rust_print_text(r, "dyn ");
@@ -511,6 +540,7 @@ static void rust_print_dynamic_type(struct rust_demangler *r)
     }
 }
 
+/* Print a reference; its lifetime only where it is not erased. */
 static void rust_print_reference_type(struct rust_demangler *r, bool is_mutable)
 {
     rust_print_text(r, "&");
@@ -525,6 +555,7 @@ static void rust_print_reference_type(struct rust_demangler *r, bool is_mutable)
     rust_print_type(r);
 }
 
+/* Print an array, slice, tuple or raw pointer; any other letter begins the path of a named type. */
 static void rust_print_compound_type(struct rust_demangler *r, char tag)
 {
     switch (tag) {
@@ -588,6 +619,7 @@ static struct tv_bytes rust_read_hex_digits(struct rust_demangler *r)
     return digits;
 }
 
+/* Convert hexadecimal digits; more than 16 of them are an error. */
 static uint64_t rust_value_of_hex(struct rust_demangler *r, struct tv_bytes digits)
 {
     uint64_t value = 0;
@@ -612,6 +644,8 @@ static void rust_print_integer(struct rust_demangler *r, bool is_signed)
     }
 }
 
+/* Print a constant of type char in quotes. A control character would change how the name is shown,
+ * so it is an error. */
 static void rust_print_character(struct rust_demangler *r)
 {
     uint64_t value = rust_value_of_hex(r, rust_read_hex_digits(r));
@@ -625,6 +659,7 @@ static void rust_print_character(struct rust_demangler *r)
     rust_print_text(r, "'");
 }
 
+/* Print a constant: its type is one letter, its value follows in hexadecimal digits. */
 static void rust_print_constant(struct rust_demangler *r)
 {
     if (!rust_enter_level(r))
