@@ -42,6 +42,8 @@
 
 #define WAITS 2u
 
+/* A slot of the cache from a method and a place in it to its element; a newer frame with the same
+ * hash takes the place of an older one. */
 struct profiler_key_slot {
     jmethodID method;
     jlocation location;
@@ -77,6 +79,7 @@ static struct {
     struct tv_profiler *first;
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* Continue a hash with a text and its NUL, which keeps "ab" and "c" apart from "a" and "bc". */
 static uint64_t profiler_hash_text(uint64_t hash, const char *text)
 {
     do
@@ -85,7 +88,7 @@ static uint64_t profiler_hash_text(uint64_t hash, const char *text)
     return hash;
 }
 
-static bool profiler_thread_is_same(const char *one, const char *other)
+static bool profiler_texts_are_equal(const char *one, const char *other)
 {
     return one == NULL || other == NULL ? one == other : strcmp(one, other) == 0;
 }
@@ -104,15 +107,15 @@ static uint32_t profiler_number_key(struct tv_samples *samples, struct tv_sample
             return tv_samples_add_element(samples, wanted);
         const struct tv_sample_element *elements = samples->elements.at;
         const struct tv_sample_element *found = &elements[number - 1];
-        if (profiler_thread_is_same(found->class_name, wanted->class_name) &&
-            profiler_thread_is_same(found->name, wanted->name) &&
-            profiler_thread_is_same(found->file, wanted->file))
+        if (profiler_texts_are_equal(found->class_name, wanted->class_name) &&
+            profiler_texts_are_equal(found->name, wanted->name) &&
+            profiler_texts_are_equal(found->file, wanted->file))
             return number;
     }
 }
 
 /* Return a placeholder element. Its class "[stack]" cannot exist in a program. */
-static uint32_t profiler_substitute_virtual(struct tv_profiler *profiler, const char *text)
+static uint32_t profiler_placeholder_element(struct tv_profiler *profiler, const char *text)
 {
     static char class_name[] = "[stack]";
     char name[64];
@@ -132,8 +135,8 @@ static uint32_t profiler_frame_element(struct tv_profiler *profiler, JNIEnv *jni
         return place->element;
     struct tv_agent_method names;
     if (!tv_agent_method_read(jni, frame->method, &names))
-        return profiler_substitute_virtual(profiler,
-                                           frame->method == NULL ? "[unknown]" : "[unloaded]");
+        return profiler_placeholder_element(profiler,
+                                            frame->method == NULL ? "[unknown]" : "[unloaded]");
     struct tv_sample_element wanted = {
         .line = tv_agent_line_of(frame->method, frame->location),
         .class_name = names.class_name,
@@ -145,7 +148,9 @@ static uint32_t profiler_frame_element(struct tv_profiler *profiler, JNIEnv *jni
     return element;
 }
 
-static uint32_t profiler_thread_is_unwanted(void)
+/* Return the mark that excludes a thread during this tenth of a second.  An older mark says nothing
+ * any more, so the names are read again. */
+static uint32_t profiler_unwanted_mark(void)
 {
     return UNWANTED + (uint32_t)(tv_clock_ns(CLOCK_MONOTONIC_COARSE) / 100000000 % TENTHS);
 }
@@ -199,6 +204,8 @@ static bool profiler_counts_thread(const struct tv_profiler *profiler, jthread t
     return wanted == TV_AGENT_STATE_ALL || runs || (runnable && wanted == TV_AGENT_STATE_RUNNABLE);
 }
 
+/* One look at threads, for the callbacks of a stack walk.  All arrays are parallel; an id of 0 is a
+ * thread that is not sampled. */
 struct profiler_look {
     struct tv_profiler *profiler;
     JNIEnv *jni;
@@ -230,6 +237,7 @@ static void profiler_find_wait_methods(struct tv_profiler *profiler, JNIEnv *jni
     profiler->knows_waits = true;
 }
 
+/* Tell whether the innermost method of a thread is one in which the JVM itself waits. */
 static bool profiler_waits_in_jvm(struct tv_profiler *profiler, JNIEnv *jni, jmethodID top)
 {
     bool waiting = false;
@@ -240,6 +248,7 @@ static bool profiler_waits_in_jvm(struct tv_profiler *profiler, JNIEnv *jni, jme
     return waiting;
 }
 
+/* Return the place of a thread's outermost frame; NULL: no memory. */
 static uint32_t *profiler_root_of(struct tv_profiler *profiler, uint32_t id)
 {
     assert(id >= TV_SAMPLES_FIRST_THREAD);
@@ -264,13 +273,14 @@ static uint32_t profiler_find_root(const struct profiler_look *look, jint index)
     jint count = 0;
     uint32_t *root = profiler_root_of(look->profiler, look->ids[index]);
     if (root == NULL)
-        return profiler_substitute_virtual(look->profiler, "[unknown]");
+        return profiler_placeholder_element(look->profiler, "[unknown]");
     if (*root == 0 && (*jvmti)->GetStackTrace(jvmti, look->threads[index], -1, 1, &frame, &count) ==
                           JVMTI_ERROR_NONE)
         *root = profiler_frame_element(look->profiler, look->jni, &frame);
-    return *root != 0 ? *root : profiler_substitute_virtual(look->profiler, "[unknown]");
+    return *root != 0 ? *root : profiler_placeholder_element(look->profiler, "[unknown]");
 }
 
+/* Append the elements of frames at `at` in profiler->stack.  Return the index after them. */
 static uint32_t profiler_number_frames(const struct profiler_look *look,
                                        const jvmtiFrameInfo *frames, jint count, uint32_t at)
 {
@@ -290,7 +300,7 @@ static uint32_t profiler_number_cut_stack(const struct profiler_look *look, jint
     jint outer = kept < 2 ? 0 : !whole || kept < 8 ? 1 : kept / 4;
     assert(depth > kept && outer <= kept);
     uint32_t at = profiler_number_frames(look, frames, kept - outer, 0);
-    profiler->stack[at++] = profiler_substitute_virtual(profiler, "[frames left out]");
+    profiler->stack[at++] = profiler_placeholder_element(profiler, "[frames left out]");
     if (whole)
         return profiler_number_frames(look, frames + depth - outer, outer, at);
     if (outer > 0)
@@ -298,6 +308,8 @@ static uint32_t profiler_number_cut_stack(const struct profiler_look *look, jint
     return at;
 }
 
+/* Count the stack in profiler->stack, or keep it with its time where times are wanted.  A stack
+ * with an element that had no memory is dropped as a whole. */
 static void profiler_keep_sample(const struct profiler_look *look, jint index, uint32_t depth)
 {
     assert(look->ids[index] >= TV_SAMPLES_FIRST_THREAD);
@@ -317,6 +329,7 @@ static void profiler_keep_sample(const struct profiler_look *look, jint index, u
                                 });
 }
 
+/* Fill profiler->stack from frames, cut to the wanted depth.  Return its length. */
 static uint32_t profiler_number_stack(const struct profiler_look *look, jint index,
                                       const jvmtiFrameInfo *frames, jint depth, bool whole)
 {
@@ -326,6 +339,8 @@ static uint32_t profiler_number_stack(const struct profiler_look *look, jint ind
     return profiler_number_frames(look, frames, depth < kept ? depth : kept, 0);
 }
 
+/* Take a stack (a callback).  Frames of the agent's hooks at its inner end are not the program's;
+ * for a mounted virtual thread, those below its own are the carrier's. */
 static void profiler_on_stack(void *context, jint index, const jvmtiFrameInfo *frames, jint depth)
 {
     const struct profiler_look *look = context;
@@ -352,14 +367,14 @@ static void profiler_on_lost_stack(void *context, jint index)
 {
     const struct profiler_look *look = context;
     pthread_mutex_lock(&look->profiler->data);
-    look->profiler->stack[0] = profiler_substitute_virtual(look->profiler, "[unknown]");
+    look->profiler->stack[0] = profiler_placeholder_element(look->profiler, "[unknown]");
     profiler_keep_sample(look, index, 1);
     pthread_mutex_unlock(&look->profiler->data);
 }
 
 /* Update the threads first, so that new threads have ids when their stacks arrive. As in Android's
  * class, a null in a set's array ends it. */
-static void profiler_look_at_thread(struct tv_profiler *profiler, JNIEnv *jni, jthread *threads,
+static void profiler_sample_threads(struct tv_profiler *profiler, JNIEnv *jni, jthread *threads,
                                     const jthread *carriers, jint count)
 {
     uint32_t *ids = calloc((size_t)count + 1, sizeof ids[0]);
@@ -404,7 +419,7 @@ static void profiler_look_at_thread(struct tv_profiler *profiler, JNIEnv *jni, j
 /* ---- events in the calling thread ---- */
 
 /* An event: the id and the stack of its thread, without hooks. */
-struct profiler_lock_event {
+struct profiler_own_event {
     struct profiler_look look;
     uint32_t id;
     uint8_t state;
@@ -416,7 +431,7 @@ struct profiler_lock_event {
 };
 
 /* Walk the stack of the calling thread. */
-static void profiler_walk_stacks(struct tv_profiler *profiler, struct profiler_lock_event *event)
+static void profiler_walk_own_stack(struct tv_profiler *profiler, struct profiler_own_event *event)
 {
     jvmtiEnv *jvmti = tv_agent.jvmti;
     jint depth = 0, ours;
@@ -433,10 +448,10 @@ static void profiler_walk_stacks(struct tv_profiler *profiler, struct profiler_l
 /* Lock the data and return the thread's id; 0: the thread is not sampled. profiler_end_event
  * unlocks. */
 static uint32_t profiler_begin_event(struct tv_profiler *profiler, JNIEnv *jni,
-                                     struct profiler_lock_event *event)
+                                     struct profiler_own_event *event)
 {
     pthread_mutex_lock(&profiler->data);
-    profiler->unwanted = profiler_thread_is_unwanted();
+    profiler->unwanted = profiler_unwanted_mark();
     event->id = profiler_see_thread(profiler, jni, event->thread);
     /* Keep the thread alive in the samples: a tick in progress may have listed the threads before
      * this one started, and would take it for ended. */
@@ -447,7 +462,7 @@ static uint32_t profiler_begin_event(struct tv_profiler *profiler, JNIEnv *jni,
     return event->id;
 }
 
-static void profiler_end_event(struct tv_profiler *profiler, struct profiler_lock_event *event)
+static void profiler_end_event(struct tv_profiler *profiler, struct profiler_own_event *event)
 {
     pthread_mutex_unlock(&profiler->data);
     free(event->room);
@@ -462,6 +477,7 @@ static uint32_t profiler_number_name(struct tv_profiler *profiler, char *class_n
                                                            .name = name});
 }
 
+/* Return the element of a class, which stands on top of the stack of an allocation. */
 static uint32_t profiler_number_class(struct tv_profiler *profiler, jclass class)
 {
     char text[TV_AGENT_NAME], empty[] = "";
@@ -469,6 +485,7 @@ static uint32_t profiler_number_class(struct tv_profiler *profiler, jclass class
     return profiler_number_name(profiler, text, empty);
 }
 
+/* Return the element of a thread's name, for the owner of a lock; 0: unknown. */
 static uint32_t profiler_number_thread(struct tv_profiler *profiler, JNIEnv *jni, jthread thread)
 {
     struct tv_agent_thread names;
@@ -482,7 +499,7 @@ static uint32_t profiler_number_thread(struct tv_profiler *profiler, JNIEnv *jni
 
 /* Fill profiler->stack. Return the number of elements, or 0 without a stack or without memory. */
 static uint32_t profiler_number_event(struct tv_profiler *profiler,
-                                      struct profiler_lock_event *event)
+                                      struct profiler_own_event *event)
 {
     if (event->depth <= 0)
         return 0;
@@ -506,8 +523,8 @@ void tv_profiler_set_events(struct tv_profiler *profiler, uint64_t alloc_interva
 void tv_profiler_keep_allocation(struct tv_profiler *profiler, JNIEnv *jni, jthread thread,
                                  const struct tv_profiler_allocation *allocation)
 {
-    struct profiler_lock_event event = {.thread = thread};
-    profiler_walk_stacks(profiler, &event);
+    struct profiler_own_event event = {.thread = thread};
+    profiler_walk_own_stack(profiler, &event);
     if (profiler_begin_event(profiler, jni, &event) != 0) {
         uint32_t depth = profiler_number_event(profiler, &event);
         memmove(profiler->stack + 1, profiler->stack, depth * sizeof profiler->stack[0]);
@@ -525,6 +542,7 @@ void tv_profiler_keep_allocation(struct tv_profiler *profiler, JNIEnv *jni, jthr
     profiler_end_event(profiler, &event);
 }
 
+/* Return the place of the wait that a thread is in; NULL: no memory. */
 static struct tv_sample_lock *profiler_open_lock_of(struct tv_profiler *profiler, uint32_t id)
 {
     assert(id >= TV_SAMPLES_FIRST_THREAD);
@@ -544,8 +562,8 @@ static struct tv_sample_lock *profiler_open_lock_of(struct tv_profiler *profiler
 void tv_profiler_begin_lock(struct tv_profiler *profiler, JNIEnv *jni, jthread thread,
                             const struct tv_profiler_lock *lock)
 {
-    struct profiler_lock_event event = {.thread = thread};
-    profiler_walk_stacks(profiler, &event);
+    struct profiler_own_event event = {.thread = thread};
+    profiler_walk_own_stack(profiler, &event);
     if (profiler_begin_event(profiler, jni, &event) != 0) {
         struct tv_sample_lock *open = profiler_open_lock_of(profiler, event.id);
         struct tv_samples *samples = &profiler->samples;
@@ -661,7 +679,9 @@ static jthread *profiler_find_mounted(jthread *threads, jint count)
     return NULL;
 }
 
-static void profiler_look_at_threads(struct tv_profiler *profiler, JNIEnv *jni)
+/* Run the part of a tick that needs the JVM.  tv_agent_hold keeps the JVM from ending meanwhile; a
+ * set's own Java code runs before that and without the lock, as it may take for ever. */
+static void profiler_list_and_sample(struct tv_profiler *profiler, JNIEnv *jni)
 {
     jint count = 0;
     jthread *threads = profiler->options.set == NULL
@@ -671,7 +691,7 @@ static void profiler_look_at_threads(struct tv_profiler *profiler, JNIEnv *jni)
         jthread *carriers =
             profiler->options.set == NULL ? profiler_find_mounted(threads, count) : NULL;
         pthread_mutex_lock(&profiler->lock);
-        profiler_look_at_thread(profiler, jni, threads, carriers != NULL ? carriers : threads,
+        profiler_sample_threads(profiler, jni, threads, carriers != NULL ? carriers : threads,
                                 count);
         pthread_mutex_unlock(&profiler->lock);
         free(carriers);
@@ -680,6 +700,8 @@ static void profiler_look_at_threads(struct tv_profiler *profiler, JNIEnv *jni)
     free(threads);
 }
 
+/* Run a tick (a callback).  Local references of a tick are freed at its end.  False ends the
+ * ticker: the set's Java code has thrown. */
 static bool profiler_tick(void *context, JNIEnv *jni)
 {
     struct tv_profiler *profiler = context;
@@ -691,14 +713,16 @@ static bool profiler_tick(void *context, JNIEnv *jni)
         tv_agent_mark_self(profiler->marks, jni, OURSELF);
     profiler->knows_itself = true;
     pthread_mutex_lock(&profiler->data);
-    profiler->unwanted = profiler_thread_is_unwanted();
+    profiler->unwanted = profiler_unwanted_mark();
     pthread_mutex_unlock(&profiler->data);
-    profiler_look_at_threads(profiler, jni);
+    profiler_list_and_sample(profiler, jni);
     (*jni)->PopLocalFrame(jni, NULL);
     return !(*jni)->ExceptionCheck(jni);
 }
 
-static void profiler_release_threads(void *context)
+/* Free a profiler, also one that was made in part.  References into the JVM can be deleted only
+ * while it lives. */
+static void profiler_release(void *context)
 {
     struct tv_profiler *profiler = context;
     JNIEnv *jni;
@@ -720,6 +744,7 @@ static void profiler_release_threads(void *context)
     free(profiler);
 }
 
+/* Allocate what a tick needs at most, so that a tick allocates no memory for stacks. */
 static bool profiler_reserve_buffers(struct tv_profiler *profiler, JNIEnv *jni)
 {
     struct tv_profiler_options *options = &profiler->options;
@@ -746,11 +771,11 @@ struct tv_profiler *tv_profiler_new(JNIEnv *jni, const struct tv_profiler_option
     pthread_mutex_init(&profiler->lock, NULL);
     pthread_mutex_init(&profiler->data, NULL);
     if (!profiler_reserve_buffers(profiler, jni)) {
-        profiler_release_threads(profiler);
+        profiler_release(profiler);
         return NULL;
     }
     profiler->ticker.tick = profiler_tick;
-    profiler->ticker.release = profiler_release_threads;
+    profiler->ticker.release = profiler_release;
     profiler->ticker.context = profiler;
     tv_ticker_init(&profiler->ticker);
     pthread_mutex_lock(&all.lock);
