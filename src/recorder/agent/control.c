@@ -39,6 +39,7 @@ static struct {
     bool start_pending;  /* start when the delay is over */
 } control = {.event = -1, .fifo = -1};
 
+/* Count a signal and wake the thread.  In a signal handler: no lock and no memory. */
 static void control_on_signal(int number)
 {
     int error = errno;
@@ -50,6 +51,7 @@ static void control_on_signal(int number)
     errno = error;
 }
 
+/* Let a signal toggle recording. */
 static void control_install_signal(const char *name)
 {
     struct sigaction action = {0}, before;
@@ -70,6 +72,8 @@ static void control_install_signal(const char *name)
         tv_agent_say("control=%s: %s", name, strerror(errno));
 }
 
+/* Open a fifo, newly made if it is not there. Reading must not block: the thread sleeps in poll()
+ * alone. */
 static void control_open_fifo(const char *path)
 {
     control.length = 0;
@@ -90,6 +94,7 @@ static void control_open_fifo(const char *path)
     control.fifo = file;
 }
 
+/* Obey an order; an unknown one is reported. */
 static void control_obey(const char *word)
 {
     bool toggle = strcmp(word, "toggle") == 0;
@@ -101,6 +106,7 @@ static void control_obey(const char *word)
         tv_agent_say("control: expected start, stop or toggle, not \"%.40s\"", word);
 }
 
+/* Add a byte to the line; its end is an order. */
 static void control_add_byte(char byte)
 {
     if (byte != '\n') {
@@ -149,6 +155,8 @@ static void control_wait_and_obey(int64_t until)
         control_read_fifo();
 }
 
+/* Start after the delay and stop after the duration, and obey orders meanwhile.  The duration
+ * counts from the start of each recording, whoever started it. */
 static void *control_thread_main(void *arg)
 {
     const struct tv_agent_options *options = &tv_agent.options;

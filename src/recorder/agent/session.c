@@ -90,6 +90,7 @@ static void session_report_error(int error)
     tv_agent_say("%s: %s", at_spool ? spool : session.paths.trace, tv_recording_error(error));
 }
 
+/* Start the trace that the options ask for. */
 static void session_start_tracing(void)
 {
     const struct tv_agent_options *options = &tv_agent.options;
@@ -104,6 +105,8 @@ static void session_start_tracing(void)
         session_report_error(error);
 }
 
+/* Start what the mode of the options asks for.  Calls and samples are independent: when one cannot
+ * start, the other still does. */
 static void session_start_all(void)
 {
     assert(!atomic_load(&session.active));
@@ -127,6 +130,7 @@ void tv_agent_session_start(void)
     pthread_mutex_unlock(&session.lock);
 }
 
+/* Stop the trace and write its file.  0 or an error number below 0. */
 static int session_stop_trace(struct tv_recording_info *info)
 {
     assert(session.tracing);
@@ -144,6 +148,7 @@ static int session_stop_trace(struct tv_recording_info *info)
     return tv_recording_stop(info);
 }
 
+/* Stop the trace, and print what the user must know about it. */
 static void session_stop_tracing(void)
 {
     struct tv_recording_info info = {0};
@@ -196,6 +201,7 @@ void tv_agent_session_stop(void)
     pthread_mutex_unlock(&session.lock);
 }
 
+/* Start a trace for Java code, in the file that it names. */
 static int session_start_asked(const struct tv_agent_trace *wanted)
 {
     if (session.tracing)
@@ -279,6 +285,7 @@ void tv_agent_sampling_release(void)
     pthread_rwlock_unlock(&listening.lock);
 }
 
+/* Let callbacks have the profiler, or with NULL wait for those that have it and let no more. */
 static void sampling_enable_thread_events(struct tv_profiler *to)
 {
     pthread_rwlock_wrlock(&listening.lock);
@@ -299,6 +306,7 @@ bool tv_agent_wants_thread(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
     return tv_agent_thread_matches(jni, thread, tv_agent.options.threads);
 }
 
+/* Return the profiler, newly made at the first recording; NULL: no memory. */
 static struct tv_profiler *sampling_new_profiler(void)
 {
     const struct tv_agent_options *options = &tv_agent.options;
@@ -321,6 +329,8 @@ void tv_agent_sampling_renew(void)
     profiler = NULL;
 }
 
+/* Stop the events of allocations and locks.  When this returns, no callback uses the profiler;
+ * waits that are still open end here. */
 static void sampling_disable_thread_events(void)
 {
     tv_agent_heap_end();
@@ -342,6 +352,7 @@ static int sampling_open_file(const char *path)
     return output.file == NULL ? -errno : 0;
 }
 
+/* Start the events and the ticker that the options ask for.  After an error nothing runs. */
 static int sampling_start_profiler(void)
 {
     const struct tv_agent_options *options = &tv_agent.options;

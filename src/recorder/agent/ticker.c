@@ -22,13 +22,16 @@ void tv_ticker_init(struct tv_ticker *ticker)
     pthread_condattr_destroy(&attributes);
 }
 
-/* From here on, the functions up to ticker_tick_until_stopped need the lock. */
+/* Wait until `due`, or until something changes.  From here on, the functions up to
+ * ticker_tick_until_stopped need the lock. */
 static void ticker_wait_until(struct tv_ticker *ticker, int64_t due)
 {
     struct timespec until = {(time_t)(due / BILLION), (long)(due % BILLION)};
     pthread_cond_timedwait(&ticker->changed, &ticker->lock, &until);
 }
 
+/* Plan the next tick at its regular time; ticks that have been missed are counted, not made up for.
+ */
 static void ticker_plan_next(struct tv_ticker *ticker)
 {
     assert(ticker->period_ns > 0);
@@ -37,6 +40,7 @@ static void ticker_plan_next(struct tv_ticker *ticker)
     ticker->due_ns += (missed + 1) * ticker->period_ns;
 }
 
+/* Run a tick without the lock, so that it can take long and may itself stop the ticker. */
 static void ticker_tick_once(struct tv_ticker *ticker, JNIEnv *jni)
 {
     assert(!ticker->in_tick);
@@ -74,6 +78,8 @@ static void ticker_release(struct tv_ticker *ticker)
     ticker->release(ticker->context);
 }
 
+/* Tick until the end, as a thread of the JVM.  A ticker that was freed meanwhile is released here,
+ * by its last user. */
 static void *ticker_thread_main(void *arg)
 {
     JNIEnv *jni;
@@ -95,6 +101,7 @@ static void *ticker_thread_main(void *arg)
     return NULL;
 }
 
+/* Start the thread at the first start; later ones only wake it. */
 static int ticker_start_thread(struct tv_ticker *ticker, int64_t period_ns)
 {
     if (ticker->ending)
@@ -125,6 +132,8 @@ static bool ticker_is_self(const struct tv_ticker *ticker)
     return ticker->made && pthread_equal(ticker->thread, pthread_self());
 }
 
+/* Stop, and wait for the end of a tick that runs.  A tick that stops its own ticker must not wait
+ * for itself. */
 static void ticker_join_thread(struct tv_ticker *ticker, bool wait)
 {
     uint64_t ticks = ticker->ticks;

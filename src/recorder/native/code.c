@@ -36,6 +36,8 @@
 #define HEAD_FORM UINT32_C(0x3b031b01)
 #define HEAD_SIZE 12u
 
+/* A segment of a loaded module with code.  The starts of its functions are read when the first
+ * address in it is asked for. */
 struct code_module {
     uint64_t start, end;
     uint64_t table; /* .eh_frame_hdr; 0: none */
@@ -74,6 +76,7 @@ static int code_compare_load_counts(struct dl_phdr_info *info, size_t size, void
     return 1;
 }
 
+/* Add the segments with code of a module (a callback); 0 goes on to the next module. */
 static int code_add_module(struct dl_phdr_info *info, size_t size, void *unused)
 {
     uint64_t table = 0;
@@ -111,6 +114,7 @@ bool tv_code_refresh(void)
     return true;
 }
 
+/* Find the module that contains an address; NULL: none. */
 static struct code_module *code_find_module(uint64_t address)
 {
     for (size_t i = 0; i < code.count; i++)
@@ -124,6 +128,8 @@ bool tv_code_contains(uint64_t address)
     return code_find_module(address) != NULL;
 }
 
+/* Read the starts of the functions of a module, once.  Without a table of the usual form there are
+ * none. */
 static void code_read_eh_table(struct code_module *module)
 {
     uint32_t head[HEAD_SIZE / 4];
@@ -146,6 +152,8 @@ static void code_read_eh_table(struct code_module *module)
     module->count = head[2];
 }
 
+/* Return the start of the function around an address: the last one that is not above it.  Code that
+ * has no entry in the table counts as part of the function before it. */
 static uint64_t code_look_up_start(uint64_t address)
 {
     struct code_module *module = code_find_module(address);
@@ -164,6 +172,8 @@ static uint64_t code_look_up_start(uint64_t address)
     return module->starts[low];
 }
 
+/* Return the slot of an address.  The upper bits of the product depend on all bits of the address.
+ */
 static struct code_cache_entry *code_cache_slot(struct code_cache_entry *cache, uint64_t address)
 {
     _Static_assert(CODE_CACHE_SIZE == UINT64_C(1) << (64 - 52), "the hash is an index");
@@ -187,6 +197,8 @@ static int32_t code_offset_at(const uint8_t *bytes)
     return offset;
 }
 
+/* Return the address in a slot of the global offset table.  One that cannot be read could hold
+ * anything. */
 static uint64_t code_load_slot(uint64_t address)
 {
     uint64_t value;
@@ -222,6 +234,8 @@ static bool code_is_indirect_call(const uint8_t *end)
     return false;
 }
 
+/* Return the target of the call before a return address; TV_CODE_INDIRECT: one that only the
+ * processor knows; 0: there is no call. */
 static uint64_t code_decode_call(uint64_t after)
 {
     uint8_t bytes[8];
@@ -365,6 +379,7 @@ static const void *dynamic_absolute(uint64_t value, uint64_t base)
     return (const void *)(uintptr_t)address; // NOLINT: as the loader keeps it
 }
 
+/* Collect the tables of a dynamic section that relocations need. */
 static struct dynamic_section dynamic_read(const ElfW(Dyn) * entry, uint64_t base)
 {
     struct dynamic_section found = {0};

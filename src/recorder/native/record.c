@@ -114,12 +114,15 @@ static struct {
     void *arg;
 } listener;
 
+/* Pass a notice on to the program (a callback); both interfaces have the same values. */
 static void record_forward_notice(enum tv_recording_notice notice, void *unused)
 {
     (void)unused;
     listener.notify((enum tvrec_notice)notice, listener.arg);
 }
 
+/* Write the list of modules to the spool's file of names, so that addresses in a recovered trace
+ * have names. */
 static void record_write_modules(void)
 {
     sigset_t before;
@@ -134,7 +137,7 @@ static void record_write_modules(void)
 
 /* Register fork handlers so that the modules' locks are taken after the core's, as everywhere,
  * and that the modules are written in a child after the core has started there. */
-static pthread_once_t fork_before = PTHREAD_ONCE_INIT, fork_behind = PTHREAD_ONCE_INIT;
+static pthread_once_t fork_before = PTHREAD_ONCE_INIT, fork_after = PTHREAD_ONCE_INIT;
 
 static void record_lock_modules_at_forks(void)
 {
@@ -146,6 +149,7 @@ static void record_write_modules_in_children(void)
     pthread_atfork(NULL, NULL, record_write_modules);
 }
 
+/* Start a recording.  The modules are listed first: the first record may already need one. */
 static int record_start(const struct tv_recording_options *options)
 {
     signal_wrappers_init();
@@ -158,10 +162,12 @@ static int record_start(const struct tv_recording_options *options)
     pthread_once(&fork_before, record_lock_modules_at_forks);
     int failed = tv_recording_start(options);
     record_write_modules();
-    pthread_once(&fork_behind, record_write_modules_in_children);
+    pthread_once(&fork_after, record_write_modules_in_children);
     return failed;
 }
 
+/* List the modules again, around dlclose: the functions of a module are named before it goes, and
+ * another one may be loaded in its place. */
 static void record_refresh_modules(void)
 {
     if (!tv_recording_active())
@@ -293,6 +299,7 @@ static uint64_t environment_parse_size(const char *text)
     return size << shift;
 }
 
+/* Parse nanoseconds; false: malformed. */
 static bool environment_parse_ns(const char *text, uint64_t *number)
 {
     char *end;
@@ -300,6 +307,7 @@ static bool environment_parse_ns(const char *text, uint64_t *number)
     return text[0] >= '0' && text[0] <= '9' && *end == '\0';
 }
 
+/* Print which variable is malformed.  Return the error for it. */
 static int environment_refuse(const char *name, const char *expected)
 {
     char line[256];
@@ -370,6 +378,7 @@ static void sampler_write_times(const struct tv_samples *samples, FILE *to)
                 TV_SAMPLES_FIRST_TRACE + moments[i].trace, moments[i].state);
 }
 
+/* Write the samples to PATH.part and rename it. */
 static int environment_sampler_write(void)
 {
     struct tv_file_limit_guard limit;
@@ -413,6 +422,7 @@ static void sampler_print_lost(const struct tvrec_sampler *sampler)
     tv_recorder_print_line(line);
 }
 
+/* Stop the sampler at the end of the process, write its file and print what is missing in it. */
 static void environment_sampler_finish(void)
 {
     tv_recorder_inside++;

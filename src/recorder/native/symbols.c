@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* symbols.c - dynamic symbols of loaded modules, symbol tables of ELF files, and the scopes in
- * mangled names. */
+/*
+ * symbols.c - dynamic symbols of loaded modules, symbol tables of ELF files, and the scopes in
+ * mangled names.
+ *
+ *     address --> name    dynamic symbols in memory: always there, exported functions only
+ *     name --> addresses  symbol table of the file: for filters by name, static functions too
+ *
+ * Memory of other modules is read by tv_code_read_memory, which fails where nothing is mapped: a
+ * module may be unloaded meanwhile, and its tables may be damaged.  All counts from there have
+ * limits.
+ *
+ * The recorder shares no code with the program, so the demangler of src/base is not here.  A filter
+ * needs only the qualified name without arguments, which a small parser finds (qualified_*).
+ */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <fcntl.h>
@@ -19,6 +31,7 @@
 #define HASH_BUCKETS_MAX (1u << 24)
 #define HASH_CHAIN_MAX (1u << 20)
 
+/* Addresses of the tables of dynamic symbols; 0: the module has none. */
 struct dynsym_tables {
     uint64_t symbols, strings, hash, gnu_hash;
 };
@@ -29,6 +42,7 @@ static uint64_t dynamic_entry_address(const ElfW(Dyn) * entry, uint64_t bias)
     return entry->d_un.d_ptr < bias ? entry->d_un.d_ptr + bias : entry->d_un.d_ptr;
 }
 
+/* Read the dynamic section of a module. */
 static struct dynsym_tables symbols_read_tables(uint64_t dynamic, uint64_t bias)
 {
     struct dynsym_tables tables = {0};
@@ -72,6 +86,8 @@ static uint32_t symbols_count_by_gnu_hash(uint64_t table)
     return last;
 }
 
+/* Return the number of dynamic symbols.  No table has it, so it is taken from a hash table, which
+ * must reach them all. */
 static uint32_t symbols_count(const struct dynsym_tables *tables)
 {
     uint32_t head[2];
@@ -80,6 +96,7 @@ static uint32_t symbols_count(const struct dynsym_tables *tables)
     return tables->hash != 0 && tv_code_read_memory(tables->hash, head, sizeof head) ? head[1] : 0;
 }
 
+/* Tell whether a symbol is defined in this module and names the address. */
 static bool symbol_names_address(const ElfW(Sym) * symbol, uint64_t address)
 {
     unsigned type = symbol->st_info & 0xf;
@@ -139,6 +156,7 @@ struct elf_part {
     size_t size;
 };
 
+/* Read a part of a file; without bytes when it is too large or the file is shorter. */
 static struct elf_part elf_read_part(int file, uint64_t offset, uint64_t size)
 {
     struct elf_part part = {0};
@@ -180,6 +198,8 @@ struct elf_visitor {
     void *context;
 };
 
+/* Pass a function on by its symbol, and if that is mangled by its qualified name too: a filter may
+ * have either. */
 static void elf_visit_function(const struct elf_visitor *taker, uint64_t address, const char *name)
 {
     char qualified[SYMBOL_NAME_SIZE];
@@ -188,6 +208,7 @@ static void elf_visit_function(const struct elf_visitor *taker, uint64_t address
         taker->take(taker->context, address, qualified);
 }
 
+/* Pass on the functions that a symbol table defines. */
 static void elf_visit_symbols(const struct elf_visitor *taker, const struct elf_part *symbols,
                               const struct elf_part *texts)
 {
@@ -200,6 +221,7 @@ static void elf_visit_symbols(const struct elf_visitor *taker, const struct elf_
     }
 }
 
+/* Pass on the functions of an open file, if it is an ELF file of this machine's word size. */
 static void elf_read_functions(const struct elf_visitor *taker, int file)
 {
     ElfW(Ehdr) head;
@@ -250,6 +272,7 @@ static bool qualified_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/* Append to the name, which is always terminated; false: it is full. */
 static bool qualified_append(struct qualified_parser *parser, const char *text, size_t length)
 {
     if (length >= parser->size - parser->used)
@@ -260,6 +283,7 @@ static bool qualified_append(struct qualified_parser *parser, const char *text, 
     return true;
 }
 
+/* Append the separator before another part, and note where the part begins. */
 static bool qualified_begin_part(struct qualified_parser *parser)
 {
     bool fine = parser->used == 0 || qualified_append(parser, "::", 2);
@@ -276,6 +300,7 @@ static size_t qualified_take_length(struct qualified_parser *parser)
     return length <= strlen(parser->at) ? length : 0;
 }
 
+/* Tell whether a part is the hash at the end of a legacy Rust name, which no user writes. */
 static bool qualified_is_rust_hash(const char *text, size_t length)
 {
     return length == RUST_HASH && text[0] == 'h' && strspn(text + 1, "0123456789abcdef") >= 16;
@@ -343,6 +368,7 @@ static bool qualified_take_structor(struct qualified_parser *parser)
            qualified_append(parser, class, length);
 }
 
+/* Parse one part of a nested name, with the template arguments that may follow it. */
 static bool qualified_take_part(struct qualified_parser *parser)
 {
     if (strncmp(parser->at, "St", 2) == 0 && parser->used == 0) {

@@ -4,6 +4,12 @@
  * JDK, and binary.
  *
  * Programs read the text, so numbers and dates are those of the C locale, whatever the host's is.
+ *
+ *     THREAD START ...       threads in the order in which they came and went
+ *     TRACE 300001: ...      each stack once, most frequent first, innermost frame first
+ *     CPU SAMPLES BEGIN ...  rank, share, sum of shares, count, TRACE id, innermost method
+ *
+ * The dialects differ in ids, in the base of a number and in blanks.
  */
 #include <errno.h>
 #include <locale.h>
@@ -23,12 +29,15 @@ static void hprof_print_quoted(const char *text, FILE *to)
         fputc((unsigned char)*text < ' ' ? ' ' : *text == '"' ? '\'' : *text, to);
 }
 
+/* Print a class or a method; control characters would end its line. */
 static void hprof_print_name(const char *text, FILE *to)
 {
     for (; *text; text++)
         fputc((unsigned char)*text < ' ' ? ' ' : *text, to);
 }
 
+/* Tell whether every parenthesis has its partner, so that a reader that counts them finds the outer
+ * pair. */
 static bool hprof_parens_are_balanced(const char *text)
 {
     size_t open = 0;
@@ -72,6 +81,8 @@ static void hprof_print_thread_event(const struct tv_samples *samples,
     fputs("\")\n", to);
 }
 
+/* Print a frame: a tab, class, method, and in parentheses the file and the line, or why there are
+ * none. */
 static void hprof_print_frame(const struct tv_sample_element *element, bool jdk, FILE *to)
 {
     fputc('\t', to);
@@ -93,6 +104,7 @@ static void hprof_print_frame(const struct tv_sample_element *element, bool jdk,
     fputs(")\n", to);
 }
 
+/* Return the id under which the table of counts refers to a stack. */
 static uint32_t hprof_trace_id(uint32_t index, bool jdk)
 {
     return TV_SAMPLES_FIRST_TRACE + index - (jdk ? JDK_LESS : 0);
@@ -113,6 +125,7 @@ static void hprof_print_trace(const struct tv_samples *samples, uint32_t index, 
         hprof_print_frame(&elements[stack[i] - 1], jdk, to);
 }
 
+/* Print the table of counts, most frequent stack first. */
 static void hprof_print_ranks(const struct tv_samples *samples, const uint32_t *order, bool jdk,
                               FILE *to)
 {
@@ -213,6 +226,7 @@ struct hprof_writer {
     uint32_t strings; /* ids given so far; 0 means none */
 };
 
+/* Write the head of a record; `length` is that of the body that follows. */
 static void hprof_put_record_head(struct hprof_writer *out, enum hprof_out_tag tag, uint32_t length)
 {
     tv_byte_buffer_put_u8(&out->bytes, tag);
@@ -220,6 +234,7 @@ static void hprof_put_record_head(struct hprof_writer *out, enum hprof_out_tag t
     tv_byte_buffer_put_u32(&out->bytes, length);
 }
 
+/* Write a record that consists of numbers of four bytes. */
 static void hprof_put_numbers(struct hprof_writer *out, enum hprof_out_tag tag,
                               const uint32_t *numbers, uint32_t count)
 {
@@ -228,6 +243,8 @@ static void hprof_put_numbers(struct hprof_writer *out, enum hprof_out_tag tag,
         tv_byte_buffer_put_u32(&out->bytes, numbers[i]);
 }
 
+/* Write a string as a record of its own.  Return the id by which others refer to it; 0: no string.
+ */
 static uint32_t hprof_put_string(struct hprof_writer *out, const char *text)
 {
     if (text == NULL)
@@ -239,6 +256,7 @@ static uint32_t hprof_put_string(struct hprof_writer *out, const char *text)
     return out->strings;
 }
 
+/* Limit a count to the four bytes that the format has for it. */
 static uint32_t hprof_saturate(uint64_t number)
 {
     return number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
@@ -289,6 +307,7 @@ static void hprof_put_trace(struct hprof_writer *out, const struct tv_samples *s
         tv_byte_buffer_put_u32(&out->bytes, stack[i]);
 }
 
+/* Write the counts; a file without samples has no such record. */
 static void hprof_put_counts(struct hprof_writer *out, const struct tv_samples *samples,
                              const uint32_t *order)
 {

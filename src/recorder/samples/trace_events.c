@@ -17,6 +17,8 @@
 
 #include "recorder/samples/samples.h"
 
+/* State of the writer.  The tree numbers frames for stackFrames, so it is made before anything is
+ * written. */
 struct sample_json {
     const struct tv_samples *samples;
     const struct tv_stack_tree *tree;
@@ -73,11 +75,14 @@ static void sample_json_put_string(const char *text, FILE *to)
     fputc('"', to);
 }
 
+/* Write a member in microseconds with three decimals, which are exact nanoseconds. */
 static void sample_json_put_us(const char *key, uint64_t ns, FILE *to)
 {
     fprintf(to, ",\"%s\":%" PRIu64 ".%03" PRIu64, key, ns / 1000, ns % 1000);
 }
 
+/* Write pid and tid.  A thread of which the system's numbers are unknown, as of a JVM, has our pid
+ * and its own number. */
 static void sample_json_put_ids(const struct sample_json *events, uint32_t number)
 {
     const struct tv_sample_thread *thread =
@@ -94,6 +99,7 @@ static void sample_json_begin_event(struct sample_json *events)
     events->between = ",\n";
 }
 
+/* Write the metadata events that name processes and threads. */
 static void sample_json_put_names(struct sample_json *events)
 {
     const struct tv_sample_thread *threads = events->samples->threads.at;
@@ -116,6 +122,8 @@ static void sample_json_put_names(struct sample_json *events)
     }
 }
 
+/* Write a slice for each time that a thread was off the processors, with the stack at which it was.
+ */
 static void sample_json_put_waits(struct sample_json *events)
 {
     const struct tv_sample_wait *waits = events->samples->waits.at;
@@ -132,6 +140,7 @@ static void sample_json_put_waits(struct sample_json *events)
     }
 }
 
+/* Write the member that refers to a stack; node 0 is the root, an empty stack. */
 static void sample_json_put_stack_id(const struct sample_json *events, uint32_t node)
 {
     if (node != 0)
@@ -146,6 +155,8 @@ static const char *sample_json_element_text(const struct sample_json *events, ui
     return element->name[0] != '\0' ? element->name : element->class_name;
 }
 
+/* Write an allocation as an instant: its name is the class, the top of its stack; the stack itself
+ * begins below it. */
 static void sample_json_put_allocation(struct sample_json *events,
                                        const struct tv_sample_allocation *allocation)
 {
@@ -180,6 +191,8 @@ static void sample_json_put_allocations(struct sample_json *events)
     }
 }
 
+/* Write what is known of a lock: its class and identity hash, its owner, whether the wait has
+ * ended. */
 static void sample_json_put_lock_args(const struct sample_json *events,
                                       const struct tv_sample_lock *lock)
 {
@@ -202,6 +215,7 @@ static void sample_json_put_lock_args(const struct sample_json *events,
     fputs("}}", to);
 }
 
+/* Write a slice for each wait for a lock, "monitor CLASS" or "park CLASS". */
 static void sample_json_put_locks(struct sample_json *events)
 {
     const struct tv_sample_lock *locks = events->samples->locks.at;
@@ -247,6 +261,8 @@ static void sample_json_put_frame(const struct tv_sample_element *element, bool 
     fputc('"', to);
 }
 
+/* Write stackFrames.  Parents have lower numbers than their children; node 0 is the root, which is
+ * no frame. */
 static void sample_json_put_frames(const struct sample_json *events)
 {
     const struct tv_sample_element *elements = events->samples->elements.at;
@@ -293,6 +309,8 @@ static void sample_json_put_samples(const struct sample_json *events)
     }
 }
 
+/* Write what a reader must know before the events: the interval, counts of what is missing, and
+ * labels. */
 static void sample_json_put_header(const struct tv_samples *samples, FILE *to)
 {
     const struct {
