@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
+ * tree_sink.c - the call tree of a method trace in one pass, without its slices.
+ *
  * Chunks of the input are read side by side, and each builds a path tree of its own.  A chunk
  * does not know the calls that were open when it began, so its paths hang on placeholders: children
  * of the root with frame PLACEHOLDER + i.  A thread gets a new placeholder whenever an exit finds
@@ -14,6 +16,18 @@
  *
  * A call's own time is its length minus that of its children; inclusive times are summed over the
  * tree at the end.
+ *
+ * The hot step decides nothing.  A predictor looks ahead in the batch and guesses the path of each
+ * call that begins; a call that ends has its path on the stack.  So the step computes `path` with
+ * masks instead of a branch, and only a wrong guess searches the tree (tree_chunk_step).
+ *
+ * Sums of a chunk are added without a test for overflow.  At the end, tv_walk_sums_fit tells
+ * whether they can have overflowed; then the input is read again, as one chunk, with sums that
+ * saturate (`careful`).
+ *
+ * When many files are read one after the other (a comparison), the trees of the last file are kept
+ * with their costs cleared (tv_tree_memory): the next file of one program has nearly the same
+ * paths, so most of its nodes are there already.
  */
 #include "analysis/calltree/call_tree.h"
 
@@ -34,6 +48,8 @@ struct tree_own_cost {
     int64_t wall, cpu; /* own time of the path, in ticks */
 };
 
+/* A placeholder, with the costs that belong to the call which was open when its thread had nothing
+ * of the chunk open. */
 struct tree_placeholder {
     uint32_t node;
     uint32_t thread;
@@ -145,6 +161,7 @@ static void tree_sink_release_builder(struct tv_path_builder *builder, struct tv
 
 /* ---- Events ---- */
 
+/* Return the frame that stands for all frames of one name, where names are folded. */
 TV_INLINE uint32_t tree_chunk_fold(const struct tree_chunk *chunk, uint32_t frame)
 {
     return chunk->fold && frame < chunk->fold_count ? chunk->fold[frame] : frame;
@@ -165,12 +182,15 @@ static TV_NOINLINE void tree_chunk_set_placeholder(struct tree_chunk *chunk, uin
     t->stack[-1].tag = node;
 }
 
+/* Return the placeholder that the thread's calls of depth 0 hang on now. */
 static struct tree_placeholder *tree_chunk_placeholder(struct tree_chunk *chunk,
                                                        const struct tv_walk_thread *t)
 {
     return &chunk->placeholders[chunk->builder.nodes[t->stack[-1].tag].frame - PLACEHOLDER];
 }
 
+/* Add to a path the time of a call that ends, without that of its children.  For a call that
+ * begins, `exit` is 0 and its time too. */
 TV_INLINE void tree_chunk_add_own(struct tv_path_builder_node *node, const struct tv_step *step,
                                   bool careful)
 {
@@ -215,11 +235,14 @@ TV_INLINE uint32_t tree_walk_step_careful(void *context, const struct tv_step *s
     return tree_chunk_step(context, step, true);
 }
 
+/* Give a thread its first placeholder in the chunk (a callback). */
 static void tree_walk_first(void *context, uint32_t thread, struct tv_walk_thread *t)
 {
     tree_chunk_set_placeholder(context, thread, t, TV_NONE);
 }
 
+/* Give a thread a new placeholder at an exit of a call that was open before the chunk (a callback).
+ * The time since the last such exit belongs to the placeholder that ends. */
 static void tree_walk_below(void *context, uint32_t thread, struct tv_walk_thread *t,
                             struct tv_pending_exit *below)
 {
@@ -230,6 +253,8 @@ static void tree_walk_below(void *context, uint32_t thread, struct tv_walk_threa
     tree_chunk_set_placeholder(chunk, thread, t, before);
 }
 
+/* Count a wait between two events (a callback).  With nothing of the chunk open, only stitching
+ * knows whether a call was open around it. */
 static TV_NOINLINE void tree_walk_wait(void *context, uint32_t thread, struct tv_walk_thread *t,
                                        int64_t wall, int64_t cpu)
 {
@@ -285,6 +310,7 @@ static void tree_sink_release_chunks(struct tv_tree_sink *sink)
     sink->chunk_count = 0;
 }
 
+/* Mark the threads whose events are skipped; NULL: none. */
 static bool *tree_sink_find_skipped(const struct tv_tree_sink *sink)
 {
     if (!sink->options.wanted)
@@ -405,6 +431,7 @@ static uint32_t tree_placeholder_resolve(struct tv_tree_sink *sink, const struct
     return tree_placeholder_path(sink, chunk, placeholder, start, depth);
 }
 
+/* Resolve the placeholders of a chunk in order: each continues from the one before it. */
 static void tree_chunk_find_prefixes(struct tv_tree_sink *sink, const struct tv_stitch *stitch,
                                      unsigned number)
 {
@@ -548,6 +575,7 @@ static bool tree_sink_overflowed(const struct tv_tree_sink *sink)
     return !fit && !sink->careful;
 }
 
+/* Note in the trace info that times have saturated, if the sum over threads did. */
 static void tree_sink_report_saturation(struct tv_tree_sink *sink)
 {
     tv_ns wall = 0, cpu = 0;

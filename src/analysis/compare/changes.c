@@ -2,6 +2,13 @@
 /*
  * changes.c - the statistics of changes.h.
  *
+ *     logs [row][run] --clean--> without the common factor --moderate--> t, interval, degrees
+ *                        |
+ *                        '--relabel--> p of each row among all rows
+ *
+ * Logarithms turn factors into sums: a machine that is 3 % slower adds the same to every row, and
+ * the spread of small and of large rows becomes comparable.
+ *
  * Cleaning.  g[run] is the median over the rows of (log - mean of the row).  A row feels it with a
  * loading b, fitted by least squares and drawn towards 1 by as much as the fit is uncertain:
  *
@@ -65,6 +72,7 @@ static double changes_quantile(const double *sorted, size_t count, double share)
     return sorted[below] + (place - (double)below) * (sorted[below + 1] - sorted[below]);
 }
 
+/* Return the mean; 0 of no values. */
 static double changes_mean(const double *values, size_t count)
 {
     double sum = 0;
@@ -151,6 +159,7 @@ void tv_changes_clean(double *logs, uint32_t rows, uint32_t runs, double *factor
 
 /* ---- The prior ---- */
 
+/* A prior for the variance of a row: worth `freedom` observations of `variance`. */
 struct variance_prior {
     double variance, freedom;
 };
@@ -208,6 +217,9 @@ struct history_variance {
     double squares, freedom;
 };
 
+/* Sum up the squares of a row's history.  Each run is measured against the mean of its session, so
+ * a difference between sessions (another day, another build) is no variance; a session of n runs
+ * adds n - 1 degrees. */
 static struct history_variance changes_vary_history(const double *logs,
                                                     const struct tv_run_matrix *matrix)
 {
@@ -244,6 +256,7 @@ static double *changes_copy_compared(const struct tv_run_matrix *matrix, const d
     return copy;
 }
 
+/* Set the 95 % interval from the standard error of the difference. */
 static void changes_set_interval(struct tv_change *change, double error)
 {
     double reach = change->freedom > 0 ? tv_student_quantile(0.025, change->freedom) * error
@@ -438,6 +451,8 @@ static double relabeling_statistic(const struct relabeling *r, uint32_t row, con
     return r->direction == TV_CHANGE_ANY ? fabs(t) : r->direction == TV_CHANGE_UP ? t : -t;
 }
 
+/* Compute what all labelings share: centred logs, their squares, and the prior of variances around
+ * the common mean. */
 static void relabeling_prepare(struct relabeling *r)
 {
     uint32_t runs = r->changes->runs;

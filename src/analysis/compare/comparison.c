@@ -1,4 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * comparison.c - rows of a table of runs, compared between its two sides.
+ *
+ *     the runs   same kind and unit? --> clock --> apart, moved, mixed, obfuscated --> promise
+ *     the total  Welch's test over the runs, without what rows know
+ *     the rows   list: medians, share, calls, tiny, inlined --> tested or not
+ *                --> order by name --> the largest shares --> changes.c: change, interval, p
+ *                --> scale, if wanted --> order of the results
+ *
+ * Only rows that every run has, with a value above 0, are tested: logarithms need that, and a row
+ * that comes and goes is another question (rules "new" and "gone").  All others are still listed,
+ * with their medians.  Tests are limited to TV_COMPARED_ROWS, the largest by share.
+ *
+ * Everything is in the order of names before it is sorted by results.  So the output depends on the
+ * contents of the runs alone, not on the order of the files or on the number of workers.
+ *
+ * The comparison promises its rate of false alarms only where docs/compare.md allows it
+ * (comparison_can_promise).  Where it does not, everything is still computed, and said to be
+ * without promise.
+ */
 #include "analysis/compare/comparison.h"
 
 #include <assert.h>
@@ -33,6 +53,7 @@ static double comparison_scaled(const struct tv_comparison *comparison, uint32_t
     return comparison->scales ? time * comparison->scales[run] : time;
 }
 
+/* Return the time of a row in a run, with callees or its own, by the chosen clock. */
 static double comparison_time(const struct tv_comparison *comparison, const struct tv_run_row *row,
                               uint32_t run, bool inclusive)
 {
@@ -125,12 +146,14 @@ bool tv_comparison_has_all(const struct tv_comparison *comparison, const struct 
     return true;
 }
 
+/* Convert a change of logarithms, with its interval, to a relative one. */
 static struct tv_relative_change comparison_of_logs(const struct tv_change *change)
 {
     return (struct tv_relative_change){exp(change->difference) - 1, exp(change->low) - 1,
                                        exp(change->high) - 1};
 }
 
+/* Return the change between two medians, without an interval: nothing is known about it. */
 static struct tv_relative_change comparison_of_medians(double base, double fresh)
 {
     double change = base > 0 ? fresh / base - 1 : fresh > 0 ? INFINITY : 0;
@@ -154,6 +177,7 @@ struct tv_relative_change tv_comparison_total_change(const struct tv_comparison 
 
 /* ---- The runs ---- */
 
+/* Count the runs of each side. */
 static void comparison_count_runs(struct tv_comparison *comparison)
 {
     for (uint32_t run = 0; run < comparison->table->run_count; run++) {
@@ -301,6 +325,9 @@ static void comparison_check_names(struct tv_comparison *comparison)
     }
 }
 
+/* Tell whether the rate of false alarms is as docs/compare.md promises: enough runs, neither side
+ * recorded before the other, on one start of a machine, in one format, with names that last from
+ * build to build. */
 static bool comparison_can_promise(const struct tv_comparison *comparison)
 {
     uint32_t least =
@@ -317,6 +344,7 @@ double tv_comparison_run_total(const struct tv_comparison *comparison, uint32_t 
     return (double)(comparison->cpu ? r->total_cpu : r->total_wall);
 }
 
+/* Return the median of the whole time of the runs of a side. */
 static double comparison_median_total(const struct tv_comparison *comparison, enum tv_run_side side)
 {
     const struct tv_run_table *table = comparison->table;
@@ -330,6 +358,8 @@ static double comparison_median_total(const struct tv_comparison *comparison, en
     return median;
 }
 
+/* Test the whole time.  It has no other rows to learn a common factor or a prior from, so it is
+ * tested by its own variance alone. */
 static void comparison_test_total(struct tv_comparison *comparison)
 {
     const struct tv_run_table *table = comparison->table;
@@ -493,6 +523,7 @@ static void comparison_list_row(const struct row_part *part, uint32_t number, do
     compared->tested = comparison_is_testable(comparison, compared, part->least_share);
 }
 
+/* List the rows of one worker (a callback).  Rows that were joined to another are in that one. */
 static void comparison_list_part(void *context, unsigned worker)
 {
     struct row_part *part = (struct row_part *)context + worker;

@@ -2,8 +2,15 @@
 /*
  * run_table.c - filling (run_table.h).
  *
- * A row is found by the hash of its key: class, name and signature, joined by bytes that no name
- * has.
+ * A row is found by the hash of its key: the numbers of its class, name, signature and caller.
+ * Names are interned first, so that keys are compared as four numbers.
+ *
+ *     strings   name --> number           one for all runs
+ *     index     hash of a key --> row     rows are appended and never move
+ *     columns   [run][row] --> figures    a row that a run lacks is zeros: `known` is false
+ *
+ * A column grows to the rows of its own run: the later runs of a table know more rows than the
+ * earlier ones, whose columns may be shorter.
  */
 #include "analysis/compare/run_internal.h"
 
@@ -150,12 +157,15 @@ void tv_run_row_base_name(struct tv_out *out, const struct tv_run_table *table,
 /* Rows that a column has room for at first. */
 #define FIRST_ROWS ((size_t)64)
 
+/* Tell whether two rows have one name, and one caller where rows are paths. */
 static bool run_row_has_key(const struct tv_run_row *a, const struct tv_run_row *b)
 {
     return a->class_name == b->class_name && a->name == b->name && a->signature == b->signature &&
            a->parent == b->parent;
 }
 
+/* Return the hash of a row's key.  Rows of equal hash take the next free numbers (the loops over
+ * key++). */
 static uint64_t run_row_hash(const struct tv_run_row *row)
 {
     return tv_hash_u64((uint64_t)row->class_name << 32 | row->name) ^
@@ -315,12 +325,14 @@ static uint32_t run_table_find_frame(struct tv_run_table *table, const struct tv
 
 /* ---- Sources ---- */
 
+/* Return the hash of a method without its caller: a source belongs to a method, not to a path. */
 static uint64_t run_source_hash(const struct tv_run_row *row)
 {
     return run_row_hash(&(struct tv_run_row){
         .class_name = row->class_name, .name = row->name, .signature = row->signature});
 }
 
+/* Tell whether a source is that of a row's method. */
 static bool run_source_is_of(const struct tv_run_source *source, const struct tv_run_row *row)
 {
     return source->class_name == row->class_name && source->name == row->name &&
@@ -507,6 +519,7 @@ struct tree_rows {
     uint32_t last;             /* row of the last node + 1; 0: none */
 };
 
+/* Begin to add a tree.  The names of its frames are looked up when they are met. */
 static void tree_rows_init(struct tree_rows *rows, struct tv_run_table *table,
                            const struct tv_call_tree *tree)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Exact statistics without sorting.  A first pass counts, sums and finds extremes for every name.
- * Further passes collect the lengths of as many names as fit into memory, grouped by name, and
- * select percentiles in linear time.
+ * statistics.c - exact statistics without sorting.  A first pass counts, sums and finds extremes
+ * for every name. Further passes collect the lengths of as many names as fit into memory, grouped
+ * by name, and select percentiles in linear time.
  *
  * The self time of a slice is its length minus that of its children.  Children of a range of a row
  * are a range of the row below, so each row subtracts from its parents in one walk.
@@ -112,6 +112,7 @@ tv_ns tv_statistics_percentile(const tv_ns *values, size_t count, unsigned perce
     return tv_statistics_select(values, count, count - count / (100 / (100 - percent)) - 1);
 }
 
+/* Select the percentiles of a frame from all its times, in any order. */
 static void statistics_set_percentiles(struct tv_frame_statistics *frame, const tv_ns *lengths)
 {
     size_t count = (size_t)frame->measured;
@@ -145,6 +146,7 @@ static void statistics_set_figures(struct tv_frame_statistics *frame, bool by_cp
 
 /* ---- Passes over the rows ---- */
 
+/* Return the statistics of a frame without slices. */
 static struct tv_frame_statistics statistics_none(uint32_t frame)
 {
     return (struct tv_frame_statistics){.frame = frame, .min = INT64_MAX};
@@ -159,6 +161,8 @@ struct selected_rows {
     bool by_cpu;
 };
 
+/* List the rows of a selection: those of calls, and of async slices too when no tracks are chosen.
+ */
 static struct selected_rows statistics_rows(const struct tv_trace *trace,
                                             const struct tv_selection *selection, bool by_cpu)
 {
@@ -183,6 +187,8 @@ static void statistics_rows_release(struct selected_rows *rows)
     tv_free(rows->ends);
 }
 
+/* Find the slices of a row that overlap the range; false: there are none, or the row is not wanted.
+ */
 static bool statistics_row_range(const struct selected_rows *rows, uint32_t row, uint32_t range[2])
 {
     if (!rows->wanted[rows->trace->rows[row].track])
@@ -275,6 +281,7 @@ struct slice_parents {
     bool known; /* the parent of the current child has a known time */
 };
 
+/* Begin a walk over the parents of a range of children. */
 static struct slice_parents statistics_parents(const struct tv_trace *trace, uint32_t row,
                                                uint32_t first, struct slice_measure measure)
 {
@@ -311,6 +318,8 @@ static void statistics_subtract_children(const struct tv_trace *trace, uint32_t 
     }
 }
 
+/* Add the slices of a row, and subtract their children from them.  Rows are added from the first to
+ * the last, but the order does not matter: sums are exact unless they saturate. */
 static void statistics_add_row(const struct selected_rows *rows, uint32_t row,
                                const uint32_t range[2], struct tv_frame_statistics *frames)
 {
@@ -382,6 +391,8 @@ static void statistics_collect_row(const struct selected_rows *rows, uint32_t ro
     }
 }
 
+/* Collect the times of the frames of a pass, and compute their figures.  The times of a frame lie
+ * together, in the order in which the rows have them. */
 static void statistics_round(const struct selected_rows *rows, struct statistics_pass *round)
 {
     assert(round->count > 0);
@@ -481,6 +492,7 @@ static int64_t durations_children_time(const struct tv_trace *trace, uint32_t ro
     return sum;
 }
 
+/* Add a time of the frame to its histogram, its slowest slices and its list. */
 static void durations_add_time(struct tv_durations *durations, struct length_list *lengths,
                                const struct tv_slow_slice *slice)
 {
@@ -491,6 +503,7 @@ static void durations_add_time(struct tv_durations *durations, struct length_lis
     lengths->list[lengths->count++] = slice->length;
 }
 
+/* Add the slices of one frame in a row; the search steps over all others. */
 static void durations_add_row(const struct selected_rows *rows, const struct tv_call_search *search,
                               uint32_t row, const uint32_t range[2], struct tv_durations *durations,
                               struct length_list *lengths)
@@ -552,6 +565,7 @@ tv_ns *tv_durations_list(const struct tv_trace *trace, const struct tv_selection
     return lengths.list;
 }
 
+/* Add the slices of a row of calls. */
 static void slice_sums_add_row(const struct tv_trace *trace, uint32_t row,
                                struct tv_slice_sums *sums)
 {

@@ -199,11 +199,11 @@ bool tv_crop_is_everything(const struct tv_trace *trace, const struct tv_crop *c
  * cannot overflow. */
 bool tv_crop_range(const struct tv_trace *trace, const struct tv_crop *crop, tv_ns *from, tv_ns *to)
 {
-    tv_ns behind = trace->end;
-    if (behind < INT64_MAX)
-        behind++;
-    *from = crop->from < trace->start ? trace->start : crop->from > behind ? behind : crop->from;
-    *to = crop->to > behind ? behind : crop->to < *from ? *from : crop->to;
+    tv_ns after = trace->end;
+    if (after < INT64_MAX)
+        after++;
+    *from = crop->from < trace->start ? trace->start : crop->from > after ? after : crop->from;
+    *to = crop->to > after ? after : crop->to < *from ? *from : crop->to;
     return !crop_covers_all_times(trace, crop);
 }
 
