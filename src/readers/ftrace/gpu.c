@@ -33,6 +33,8 @@ enum { VALUE_ID, VALUE_FIRST, VALUE_LAST, VALUE_ORDER = 0 };
 
 /* ---- Events ---- */
 
+/* The kind of a deferred event, and its text: what the pseudo-thread shows, or which job it is
+ * about. */
 struct ft_deferred_text {
     enum tv_ft_deferred_kind kind;
     struct tv_bytes text;
@@ -279,6 +281,7 @@ static struct ft_timeline *ft_timelines_find(struct tv_ft_timelines *lines, uint
     return &lines->lines.rows[index];
 }
 
+/* Return the frame of a text of the merge. */
 static uint32_t ft_timelines_frame(struct tv_ft_timelines *lines, uint32_t text,
                                    const char *category)
 {
@@ -338,6 +341,7 @@ static struct ft_gpu_job *ft_timelines_find_job(struct tv_ft_timelines *lines,
     return &lines->jobs.rows[index];
 }
 
+/* Begin a job; one of the same name that has not ended is forgotten. */
 static void ft_timelines_begin_job(struct tv_ft_timelines *lines, const struct tv_ft_deferred *row)
 {
     struct ft_gpu_job *job = ft_timelines_find_job(lines, row);
@@ -361,11 +365,13 @@ static void ft_timelines_end_job(struct tv_ft_timelines *lines, struct ft_timeli
     line->known = true;
 }
 
+/* Tell whether two readings of the processor's clock can be of one job. */
 static bool ft_gpu_are_ticks_near(int64_t from, int64_t to)
 {
     return from >= 0 && to >= from && to - from <= MAX_TICKS;
 }
 
+/* Convert ticks of Adreno's clock, rounded to the nearest. */
 static int64_t ft_gpu_ticks_to_ns(int64_t ticks)
 {
     return (ticks * TICK_NUMERATOR + TICK_DENOMINATOR / 2) / TICK_DENOMINATOR;

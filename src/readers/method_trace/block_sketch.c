@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sketch of a packed method trace while it is unpacked: block by block, from its beginning.
+ * block_sketch.c - the sketch of a packed method trace while it is unpacked: block by block, from
+ * its beginning.
  *
  * The bytes pass once and are not kept, so this is no reading: nothing is repaired, and bytes that
  * make no sense end the sketch.  A block may end anywhere, so the end of one that is not a whole
  * item (a record, the head of a packet) stands before the next one in `room`:
  *
  *     room: | rest of the block before | up to PIECE bytes of this block |
+ *
+ * A stage takes one item from the beginning of `room` and returns how many bytes that was; 0 means
+ * that the item is not whole yet.  Bytes that say nothing (63 of 64 records, names of methods) are
+ * skipped by their count, without being looked at.
+ *
+ *     START --> TEXT --> HEADER --> RECORDS    versions 1 to 3
+ *       |                  ^  |---> STREAM     the same with packets among the records
+ *       '------------------'  '---> PACKETS    packet files
+ *
+ * Any stage may go to END: the rest of the file then adds nothing, and the sketch stays as it is.
  */
 #include "readers/method_trace/deliver.h"
 
@@ -39,6 +50,7 @@ enum mt_block_stage {
     STAGE_END, /* nothing that follows is understood */
 };
 
+/* A thread with its track in the sketch. */
 struct mt_sketched_thread {
     uint32_t tid;
     uint32_t track;
@@ -63,6 +75,7 @@ struct mt_block_notes {
 
 /* ---- Threads ---- */
 
+/* Keep text in which names of threads are looked for, as far as it fits. */
 static void mt_block_add_text(struct mt_block_notes *notes, struct tv_bytes text)
 {
     size_t left = NAMES_SIZE - notes->name_length;
@@ -72,6 +85,7 @@ static void mt_block_add_text(struct mt_block_notes *notes, struct tv_bytes text
     notes->name_length += length;
 }
 
+/* Keep a name from a packet as a line, as the text header would have it. */
 static void mt_block_name_thread(struct mt_block_notes *notes, uint32_t tid, struct tv_bytes name)
 {
     char line[TV_SKETCH_NAME + 16];
@@ -131,6 +145,8 @@ static struct mt_sketched_thread *mt_block_find_thread(struct mt_block_notes *no
     return thread;
 }
 
+/* Mark a time in microseconds on the track of a thread; a thread without a track is marked on none.
+ */
 static void mt_block_mark(struct mt_block_notes *notes, uint32_t tid, uint64_t time,
                           struct tv_sketch *sketch)
 {
@@ -142,6 +158,8 @@ static void mt_block_mark(struct mt_block_notes *notes, uint32_t tid, uint64_t t
 
 /* ---- Each stage: return the bytes that are done; fewer than that wait for more ---- */
 
+/* Take the text header up to "*end" and its line end.  As much as could be the beginning of that
+ * line stays in `room`. */
 static size_t mt_block_take_text(struct mt_block_notes *notes, struct tv_bytes bytes)
 {
     size_t rest = sizeof TV_MT_SECTION_END - 1;
@@ -167,6 +185,7 @@ static enum mt_block_stage mt_block_stage_of(const struct mt_block_notes *notes,
     return tv_mt_is_streaming(version) ? STAGE_STREAM : STAGE_RECORDS;
 }
 
+/* Take the data header.  It says which stage follows and where that begins. */
 static size_t mt_block_take_header(struct mt_block_notes *notes, struct tv_bytes bytes)
 {
     if (bytes.length < TV_MT_HEADER_SIZE)
@@ -188,6 +207,8 @@ static size_t mt_block_take_header(struct mt_block_notes *notes, struct tv_bytes
     return TV_MT_HEADER_SIZE;
 }
 
+/* Mark a record.  Its first bytes are the thread, one in version 1 and two later; the time follows
+ * after the method, in version 3 after the CPU time. */
 static void mt_block_mark_record(struct mt_block_notes *notes, const uint8_t *at,
                                  struct tv_sketch *sketch)
 {
@@ -196,6 +217,7 @@ static void mt_block_mark_record(struct mt_block_notes *notes, const uint8_t *at
     mt_block_mark(notes, tid, tv_le_get_u32(at + time), sketch);
 }
 
+/* Mark one record, and skip those up to the next that is marked. */
 static size_t mt_block_take_records(struct mt_block_notes *notes, struct tv_bytes bytes,
                                     struct tv_sketch *sketch)
 {
@@ -255,6 +277,8 @@ static void mt_block_find_size(struct mt_block_notes *notes, struct tv_bytes byt
     notes->knows_size = true;
 }
 
+/* Take a record or a packet of a streaming file.  Packets are found only by walking all items, so
+ * records are not skipped at once. */
 static size_t mt_block_take_stream(struct mt_block_notes *notes, struct tv_bytes bytes,
                                    struct tv_sketch *sketch)
 {
@@ -308,6 +332,7 @@ static size_t mt_block_packet_head(uint8_t type)
                                           : 0;
 }
 
+/* Take the head of a packet with as much of its contents as is needed; the rest is skipped. */
 static size_t mt_block_take_packet(struct mt_block_notes *notes, struct tv_bytes bytes,
                                    struct tv_sketch *sketch)
 {
@@ -334,6 +359,7 @@ static size_t mt_block_take_packet(struct mt_block_notes *notes, struct tv_bytes
     return head;
 }
 
+/* Take one item in the stage of the notes. */
 static size_t mt_block_take(struct mt_block_notes *notes, struct tv_bytes bytes,
                             struct tv_sketch *sketch)
 {

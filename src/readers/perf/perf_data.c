@@ -46,6 +46,7 @@
 
 #define KERNEL_MODULE TV_BYTES("[kernel.kallsyms]")
 
+/* State of reading a file.  The maps answer for a string or a place what was found out once. */
 struct perf_data {
     struct tv_perf_data_file file;
     struct tv_perf_symbols symbols;
@@ -82,6 +83,7 @@ static void perf_data_take_setting(struct perf_data *data, const struct tv_perf_
         tv_perf_build_ids_add(&data->build_ids, record->misc, record->payload);
 }
 
+/* Count a record by its type, and diagnose what it says to be missing. */
 static void perf_data_count_record(struct perf_data *data, const struct tv_perf_raw *record)
 {
     if (record->type < RECORD_TYPES)
@@ -141,6 +143,7 @@ static void perf_data_add_types(struct perf_data *data)
     }
 }
 
+/* Read the symbols that the file has, and find its modules by path. */
 static void perf_data_index_modules(struct perf_data *data)
 {
     tv_perf_symbols_read(&data->symbols, &data->file);
@@ -151,6 +154,7 @@ static void perf_data_index_modules(struct perf_data *data)
         perf_data_warn(data, TV_DIAGNOSTIC_BAD_PACKET, TV_NO_OFFSET);
 }
 
+/* Read the list of build IDs, and find them by path. */
 static void perf_data_index_build_ids(struct perf_data *data)
 {
     if (!tv_perf_build_ids_read(&data->build_ids, data->file.features[TV_PERF_FEATURE_BUILD_IDS]))
@@ -321,6 +325,7 @@ static size_t perf_data_take_chain(struct perf_data *data, const struct tv_perf_
     return of_program;
 }
 
+/* Return the thread of a sample, with the names that it and its process have at that time. */
 static uint32_t perf_data_thread(struct perf_data *data, uint32_t pid, uint32_t tid)
 {
     uint32_t comm = tv_map_find(&data->comms, (uint64_t)pid << 32 | tid);
@@ -343,6 +348,7 @@ static int64_t perf_data_weight(const struct tv_perf_sample *sample)
     return period > INT64_MAX ? INT64_MAX : (int64_t)period;
 }
 
+/* Add a sample: its stack from the outermost frame in, and its weight by the type of its event. */
 static void perf_data_take_sample(struct perf_data *data, const struct tv_perf_raw *record,
                                   struct perf_stack *stack)
 {
@@ -374,6 +380,8 @@ static void perf_data_take_sample(struct perf_data *data, const struct tv_perf_r
 
 /* ---- Processes ---- */
 
+/* Take the name of a thread {u32 pid, u32 tid, text}.  After an exec the mappings are those of
+ * another program. */
 static void perf_data_take_comm(struct perf_data *data, const struct tv_perf_raw *record)
 {
     struct tv_cursor cursor = tv_cursor_over(record->payload);
@@ -423,6 +431,8 @@ static struct tv_bytes perf_data_map_build_id(const struct perf_data *data,
                                                          : data->build_ids.ids[number].id;
 }
 
+/* Take a mapping; one that the limits have no room for is diagnosed, as its addresses stay without
+ * names. */
 static void perf_data_take_map(struct perf_data *data, const struct tv_perf_raw *record)
 {
     struct tv_perf_map map;
@@ -446,6 +456,7 @@ static void perf_data_take_map(struct perf_data *data, const struct tv_perf_raw 
 
 /* ---- The file ---- */
 
+/* Read a record again by its offset, and take it. */
 static void perf_data_take_record(struct perf_data *data, uint64_t offset, struct perf_stack *stack)
 {
     struct tv_bytes rest = {data->file.bytes.data + (size_t)offset,
@@ -465,6 +476,7 @@ static void perf_data_take_record(struct perf_data *data, uint64_t offset, struc
         perf_data_take_map(data, &record);
 }
 
+/* Take the records in the order of time. */
 static enum tv_status perf_data_take_records(struct perf_data *data, struct tv_progress *progress,
                                              struct tv_error *err)
 {
@@ -529,6 +541,7 @@ static void perf_data_add_metadata(struct perf_data *data)
         tv_trace_info_add_metadata(data->profile.info, data->profile.input, key, value);
 }
 
+/* Read the file in the steps that the head of this file lists. */
 static enum tv_status perf_data_read(struct perf_data *data, struct tv_bytes bytes,
                                      const struct tv_read_options *options, struct tv_error *err)
 {

@@ -38,6 +38,8 @@ struct cut_changes {
 
 /* ---- Marks ---- */
 
+/* Return the key of a mark.  Events of one packet share its offset, so the time is part of the key.
+ */
 static uint64_t cut_mark_key(uint64_t offset, int64_t time)
 {
     return tv_hash_u64(offset) ^ (uint64_t)time;
@@ -95,6 +97,7 @@ static bool cut_leaves_field(const struct cut_changes *changes, uint32_t number)
     return changes->bare && !tv_pf_is_packet_head(number);
 }
 
+/* Write a packet with changes. All other fields are copied as they are. */
 static void cut_put_changed(struct tv_pf_cut_writing *writing, const struct tv_pf_current *packet,
                             const struct cut_changes *changes)
 {
@@ -180,6 +183,7 @@ struct cut_event {
     uint64_t phase;
 };
 
+/* Read the fields of an event that decide about it; all others are copied unread. */
 static void cut_event_read(struct tv_bytes bytes, struct cut_event *event)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
@@ -233,6 +237,8 @@ static int64_t cut_event_time(struct tv_pf_cut_writing *writing, const struct tv
     return tv_pf_clocks_convert(&reading->clocks, TV_PF_CLOCK_MONOTONIC, &time) ? time : TV_NO_TIME;
 }
 
+/* Tell whether an event ends a slice: it belongs to the range up to its end, which a beginning does
+ * not. */
 static bool cut_event_ends(const struct cut_event *event)
 {
     return event->phase == 'E' || event->phase == 'e' || event->phase == 'F' ||
@@ -269,6 +275,7 @@ struct cut_extra_tracks {
     bool own;
 };
 
+/* Find the track of the next extra value; false: there are more values than tracks. */
 static bool cut_extra_tracks_next(struct cut_extra_tracks *tracks, uint64_t *uuid)
 {
     struct tv_protobuf_field field;
@@ -300,6 +307,7 @@ struct cut_rewriting {
     bool moved;   /* it begins a slice elsewhere now: CPU times are left out */
 };
 
+/* Write the extra values; steps of incremental counters include those that were left out. */
 static void cut_rewrite_extra(struct cut_rewriting *r, const struct tv_protobuf_field *field)
 {
     struct tv_pf_numbers numbers = tv_pf_numbers_of(field, 0);
@@ -386,6 +394,8 @@ static void cut_event_close(struct tv_pf_cut_writing *writing, const struct tv_p
     cut_put_new(writing, packet, time, 11);
 }
 
+/* Write, move or leave out a track event.  Its steps count in either case, as later events add to
+ * them. */
 static void cut_track_event(struct tv_pf_cut_writing *writing, const struct tv_pf_current *packet)
 {
     struct cut_event event;
@@ -414,6 +424,8 @@ static void cut_track_event(struct tv_pf_cut_writing *writing, const struct tv_p
 
 /* ---- Other packets ---- */
 
+/* Write, move or leave out a part of a frame of SurfaceFlinger.  Parts are matched by a cookie,
+ * field 1 of each, which the end that is added repeats. */
 static void cut_frame(struct tv_pf_cut_writing *writing, const struct tv_pf_current *packet)
 {
     struct tv_pf_message message = tv_pf_message_over(packet->payload.bytes);
@@ -472,6 +484,8 @@ static void cut_drop_values(struct tv_pf_cut_writing *writing, const struct tv_p
         tv_pf_cut_drop(writing, packet);
 }
 
+/* Decide about a packet.  Its head is read in every case: the state of its sequence must be right
+ * for the packets after it. */
 static void cut_packet(struct tv_pf_cut_writing *writing, const struct tv_pf_packet *from)
 {
     struct tv_pf_current packet;
@@ -504,6 +518,7 @@ static void cut_packet(struct tv_pf_cut_writing *writing, const struct tv_pf_pac
     }
 }
 
+/* Go through all packets of the file in their order. */
 static enum tv_status cut_packets(struct tv_pf_cut_writing *writing, struct tv_error *err)
 {
     struct tv_pf_packets packets;

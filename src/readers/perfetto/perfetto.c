@@ -310,6 +310,8 @@ enum tv_pf_opened tv_pf_open_packet(struct tv_pf_reading *reading, const struct 
     return valid ? TV_PF_OPENED : TV_PF_NO_STATE;
 }
 
+/* Take one packet.  A packet has one payload by its definition, but any field may be there: with
+ * several, each is taken. */
 static void pf_take_packet(struct tv_pf_reading *reading, const struct tv_pf_packet *from)
 {
     struct tv_pf_current packet;
@@ -338,6 +340,8 @@ static void pf_take_packet(struct tv_pf_reading *reading, const struct tv_pf_pac
 /* Bytes between two updates of the progress. */
 #define PROGRESS_BYTES ((uint64_t)1 << 20)
 
+/* Take all packets, the second pass.  Damage of the frames around packets is diagnosed for the
+ * first machine only. */
 static enum tv_status pf_read_payloads(struct tv_pf_reading *reading, struct tv_error *err)
 {
     struct tv_pf_packets packets;
@@ -452,6 +456,7 @@ static void pf_count_types(const struct tv_pf_reading *reading, struct tv_ft_mer
                                none);
 }
 
+/* Add the metadata in the order in which the packets had them. */
 static void pf_add_metadata_rows(const struct tv_pf_reading *reading, struct tv_ft_merge *merge)
 {
     for (size_t i = 0; i < reading->metadata.count; i++)
@@ -490,6 +495,8 @@ static void pf_merged(void *context, struct tv_ft_merge *merge)
 /* Numbers of machines that only a file knows: other inputs have small ones. */
 #define OTHER_MACHINE (UINT32_C(1) << 31)
 
+/* Add the input of a machine.  The bytes of the file belong to the first one, so that they count
+ * once. */
 static uint32_t pf_add_input(struct tv_builder *builder, const struct tv_pf_reading *reading)
 {
     struct tv_trace_info *head = tv_builder_trace_info(builder);
