@@ -295,14 +295,14 @@ static void rust_print_back_reference(struct rust_demangler *r, rust_print_funct
 {
     size_t tag = r->at - 1;
     uint64_t target = rust_read_base_62(r);
-    size_t behind = r->at;
+    size_t after = r->at;
     if (target >= tag)
         rust_fail(r);
     if (r->failed || r->silent || !rust_enter_level(r))
         return;
     r->at = (size_t)target;
     put(r);
-    r->at = behind;
+    r->at = after;
     r->depth--;
 }
 

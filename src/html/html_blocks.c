@@ -227,10 +227,10 @@ static bool html_take_attribute(struct tv_bytes *rest, struct tv_bytes *name,
     *name = (struct tv_bytes){rest->data, i};
     *value = (struct tv_bytes){rest->data, 0};
     html_skip_bytes(rest, i);
-    struct tv_bytes behind = html_skip_spaces(*rest);
-    if (behind.length == 0 || behind.data[0] != '=')
+    struct tv_bytes after = html_skip_spaces(*rest);
+    if (after.length == 0 || after.data[0] != '=')
         return true;
-    *rest = html_skip_spaces(html_bytes_from(behind, 1));
+    *rest = html_skip_spaces(html_bytes_from(after, 1));
     *value = html_take_attribute_value(rest);
     return true;
 }

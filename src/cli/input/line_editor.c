@@ -41,7 +41,7 @@
 #define LONGEST_LINE ((uint32_t)1 << 20)
 #define MAX_LINES 1000
 
-/* Behind these characters a word to complete begins. */
+/* A word to complete begins after one of these characters. */
 #define BREAKS " \t\n\"\\'`@$><=;|&{(,.)+-*/%!"
 
 /* The length that stands for the end of the input. */
