@@ -167,6 +167,7 @@ export class HttpEngine implements Engine {
     return readStatus(await requestEngineJson<StatusAnswer>('api/status', asked));
   }
 
+  /** Find a slice of the trace under filter `was` in the one under this filter. */
   async same(call: Call, was: string): Promise<Call | null> {
     const query = { row: call.row, index: call.index, was: was === '' ? undefined : was };
     const { slice } = await this.json<{ slice: [number, number] | null }>('api/same', query);
@@ -431,6 +432,10 @@ export class HttpEngine implements Engine {
     return state === 'ready' ? new HttpEngine(this.host, this.filter, trace, closed) : null;
   }
 
+  /**
+   * Ask for the lengths of a method's calls in another trace of the comparison, which numbers its
+   * methods differently. Its names are asked once for each trace.
+   */
   async callsIn(q: CallsQuestion, signal?: AbortSignal): Promise<Durations | null> {
     const number = q.trace ?? this.of;
     const ask = <T>(path: string, query: Query): Promise<T> => {

@@ -132,6 +132,7 @@ export class ChartView {
     this.drawn = null;
   }
 
+  /** Return the room of the plot. Many bars are as high as they need; the tab then scrolls. */
   private size(): { width: number; height: number } {
     const bars = this.chart?.kind === 'bars' ? this.chart.names.length : 0;
     const height = this.element.clientHeight - this.legend.offsetHeight;
@@ -146,6 +147,7 @@ export class ChartView {
     else if (this.element.clientWidth > 0) this.drawn.setSize(this.size());
   }
 
+  /** Draw anew: uPlot keeps colours and fonts, so a new theme needs a new plot. */
   private draw(): void {
     this.drawn?.destroy();
     this.drawn = null;
@@ -196,6 +198,7 @@ export class ChartView {
     };
   }
 
+  /** Describe the series to uPlot. The bounds of a band are not drawn, only the area between them. */
   private series(chart: Chart): uPlot.Series[] {
     if (chart.kind === 'lines')
       return chart.series.map((_, i) => {
@@ -229,6 +232,7 @@ export class ChartView {
     return [{ series: [high + 1, low + 1], fill: colourNamed('row-selected') }];
   }
 
+  /** Describe the axes. Bars lie on their side, so that long names fit: their axes change places. */
   private axes(chart: Chart): uPlot.Axis[] {
     const upright = chart.kind !== 'bars';
     const font = markFont();
@@ -355,6 +359,7 @@ export class ChartView {
     if (point) this.actions.click?.(point);
   }
 
+  /** Move the cursor from place to place with the arrow keys; Enter is a click. */
   private key(e: KeyboardEvent): void {
     const u = this.drawn;
     const steps = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };

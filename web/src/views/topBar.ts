@@ -67,6 +67,7 @@ function thingWords(facts: TraceFacts): string[] {
     : things.slice(0, MOST_THINGS);
 }
 
+/** Say that times are estimates from samples, and how far apart these are; null: they are not. */
 export function sampledWords(facts: TraceFacts, unit: Unit): string | null {
   if (!facts.sampled) return null;
   if (facts.sampled.interval_ns === 0) return 'sampled';
@@ -226,6 +227,7 @@ export class TopBar {
     );
   }
 
+  /** Create the switch of clocks. The choice is remembered only for traces that offer both. */
   private clockSwitch(): HTMLElement | null {
     const { viewer } = this.v;
     if (viewer.facts.clocks.length < 2) return null;
@@ -271,6 +273,7 @@ export class TopBar {
     return button;
   }
 
+  /** Create the search box; its count says which hit is shown, or how many names match. */
   private searchBox(): HTMLElement {
     const { viewer, search } = this.v;
     const input = this.searchInput;
@@ -312,6 +315,7 @@ export class TopBar {
     return this.v.viewer.facts.order === 'owner';
   }
 
+  /** Step through the hits; the first Escape empties the box, the second leaves it. */
   private searchKey(e: KeyboardEvent): void {
     const { viewer, search } = this.v;
     if (e.key === 'Enter' && this.hasMoreToSearch && search.hits.peek()?.frames.length === 0)
@@ -327,6 +331,7 @@ export class TopBar {
     e.stopPropagation();
   }
 
+  /** Create the button that counts what was repaired, with the sign of the gravest. */
   private health(open: () => void): HTMLElement {
     const { facts } = this.v.viewer;
     const n = facts.diagnostics.reduce((sum, d) => sum + d.count, 0) + (facts.overflow ? 1 : 0);

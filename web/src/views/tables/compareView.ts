@@ -1,5 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Compare tab: what changed between the base and the trace of this page.
+//
+//   choice (view, rows, figure, width)  --> CompareStore --> api/diff --> answer
+//     table   method, class, ...                             lines: filtered, sorted --> Grid
+//     flame   always by path                                 ChangeFlame
+//   chosen method                       --> ComparedCallsStore --> its calls, above the table
+//
+// Table and flame graph have a store each, because they ask different questions; only the one that
+// is shown asks. A method is named by a text here, not by a frame: one of the base alone has no
+// frame in this trace.
 
 import { fill, h, setAttribute, type Child } from '../../base/dom';
 import { fileName, fixedUnit, formatCount, formatPercent, plural } from '../../base/format';
@@ -41,6 +50,7 @@ import type { Findable } from './findBox';
 import { Grid, lineHeight, type GridColumn } from './grid';
 import { filteredLines, markedText } from './tableTab';
 
+/** The padding of a cell, and the narrowest column of figures, in CSS pixels. */
 const PADDING = 18;
 const LEAST = 62;
 
@@ -171,6 +181,7 @@ export class CompareView {
     return flame;
   }
 
+  /** Change a part of the choice; the list begins at its top again. */
   private choose(change: Partial<CompareChoice>): void {
     this.v.viewer.compare.update((old) => ({ ...old, ...change }));
     this.grid.reset();
@@ -204,6 +215,7 @@ export class CompareView {
     return select;
   }
 
+  /** Create the bar above the table: the choice, the switches, and what the answer is about. */
   private bar(): HTMLElement {
     const { viewer } = this.v;
     const changed = h(
@@ -294,6 +306,7 @@ export class CompareView {
     return row ? { name, baseName: row.base_key ?? name } : null;
   }
 
+  /** Show the calls of the chosen method, unless the answer is about an earlier one. */
   private showCalls(): void {
     const calls = this.calls.answer.get();
     const method = this.method();
@@ -314,6 +327,10 @@ export class CompareView {
     if (row && this.store.answer.peek()?.by === 'method') this.select(row.key);
   }
 
+  /**
+   * Sort by a column; figures first from the largest, names and p from the smallest. The third
+   * click on a column goes back to the order of the answer, the most certain change first.
+   */
   private sortBy(column: CompareColumn): void {
     const old = this.v.viewer.compare.peek().sort;
     const down = column !== 'key' && column !== 'p';
@@ -322,6 +339,7 @@ export class CompareView {
     this.choose({ sort: back ? null : { column, descending } });
   }
 
+  /** Make each column as wide as its longest text; the names get the rest. */
   private showColumns(): void {
     const answer = this.store.answer.get();
     const unit = this.v.viewer.unit.get();

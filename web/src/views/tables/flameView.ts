@@ -5,7 +5,7 @@
 //                                      ^ index i: hovered, selected, clicked
 //
 // Frames have no elements: the canvas is painted, and a position is turned back into an index
-// (flameAt). For the keyboard and screen readers the arrow keys move \`hovered\`, and each step is
+// (flameAt). For the keyboard and screen readers the arrow keys move `hovered`, and each step is
 // announced. A zoom asks the engine for a graph that begins at the frame, because the whole graph
 // leaves out what is too narrow to draw.
 
@@ -132,6 +132,7 @@ export class FlameView {
     };
   }
 
+  /** Return the text of the bar at the bottom, which stands for everything that is shown. */
   private title(graph: FlameGraph): string {
     const { viewer } = this.v;
     const frame = viewer.frame.peek();
@@ -177,6 +178,7 @@ export class FlameView {
     return [orderName(order).toLowerCase(), ...(words ? [words] : [])].join(', ');
   }
 
+  /** Paint the whole graph for a saved picture, without scrolling and pointer. */
   drawPicture(g: Surface): void {
     const graph = this.graph.peek();
     const { height } = this.size;
@@ -191,6 +193,7 @@ export class FlameView {
     g.fillRect(0, 0, this.canvas.width, this.canvas.height);
   }
 
+  /** Return the index of the frame at the pointer; -1: there is none. */
   private at(e: MouseEvent): number {
     const graph = this.graph.peek();
     const box = this.canvas.element.getBoundingClientRect();
@@ -226,6 +229,7 @@ export class FlameView {
     if (!selectOnly) this.zoomTo(i);
   }
 
+  /** Zoom to a frame. The sandwich is not zoomed: it is already a part of the graph. */
   private zoomTo(i: number): void {
     const graph = this.graph.peek();
     const { viewer } = this.v;
@@ -234,6 +238,7 @@ export class FlameView {
     if (way && way.at(-1)?.path !== viewer.flameZoom.way().at(-1)?.path) viewer.flameZoom.set(way);
   }
 
+  /** Zoom out to the frame that was zoomed to before. */
   private zoomOut(): void {
     const { viewer } = this.v;
     const way = viewer.flameZoom.way();
@@ -295,6 +300,7 @@ export class FlameView {
     return true;
   }
 
+  /** Describe a frame, for the bar and for screen readers. */
   private words(graph: FlameGraph, i: number): string {
     const { viewer } = this.v;
     const width = graph.width[i] ?? 0;
@@ -367,6 +373,7 @@ export class FlameView {
     return `width is ${measure}; a click ${order === 'sandwich' ? 'selects' : 'zooms'}`;
   }
 
+  /** Show the frame under the pointer in words, or how much is too narrow to draw. */
   private showText(): void {
     const { viewer } = this.v;
     const graph = this.graph.get();

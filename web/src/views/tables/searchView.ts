@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Search tab: the list of all matches.
+//
+// SearchList asks for them part by part, in the order of time, and may be stopped and continued; the
+// table shows what has come so far, in its own order. `version` counts the parts, so that an effect
+// which reads it runs again with each of them.
 
 import { h, setAttribute, setText, type Child } from '../../base/dom';
 import { fixedUnit, formatCount, formatTime, plural, unitHead } from '../../base/format';
@@ -73,6 +77,7 @@ export class SearchView {
     });
   }
 
+  /** Create the bar: fields, switches, progress. */
   private bar(focusSearch: () => void): HTMLElement {
     const { viewer } = this.v;
     const status = h('span', { class: 'about', attrs: { 'aria-live': 'polite' } });
@@ -147,6 +152,7 @@ export class SearchView {
     );
   }
 
+  /** Say how many hits there are, and how far the search has come. */
   private statusText(): string {
     const [listed, total] = [this.list.count.get(), this.list.total.get()];
     const found =
@@ -299,6 +305,7 @@ export class SearchView {
     return [swatch(viewer.frames, frame, settings.theme.peek()), text];
   }
 
+  /** Create the cell with the text that matched. The excerpt of an argument is from the engine. */
   private whereCell(line: number): Child {
     const hit = this.list.at(line);
     if (!hit) return null;
@@ -333,6 +340,7 @@ export class SearchView {
     return hit !== null && mark !== null && sameMark(markOfEvent(hit), mark);
   }
 
+  /** Sort by a column; a second click turns the order round. */
   private sortBy(column: HitColumn): void {
     const { hitSort } = this.v.viewer;
     const old = hitSort.peek();

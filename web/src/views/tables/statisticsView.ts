@@ -31,7 +31,7 @@ import { pathText } from './pathText';
 import { swatch } from '../swatch';
 import { markedText } from './tableTab';
 
-/** The padding on both sides. */
+/** The narrowest column of figures, in CSS pixels. */
 const LEAST = 56;
 /** The sums of each clock; all other times are in the chosen one. */
 const STATISTICS_CLOCKS: Partial<Record<StatisticsColumn, Clock>> = { total: 'real', cpu: 'cpu' };
@@ -82,6 +82,7 @@ export class StatisticsView {
     return this.store.rows.peek()[line];
   }
 
+  /** Select the name of a line everywhere; a second time, no name. */
   private choose(line: number): void {
     const frame = this.row(line)?.[0];
     if (frame === undefined) return;
@@ -160,6 +161,7 @@ export class StatisticsView {
     untracked(() => this.grid.show(rows.length, empty));
   }
 
+  /** Show histogram and slowest slices, unless the answer is about an earlier name. */
   private showOne(): void {
     const { viewer, settings } = this.v;
     const durations = this.store.durations.get();
@@ -170,6 +172,7 @@ export class StatisticsView {
     if (durations && !this.one.hidden) fill(this.one, ...this.oneName(durations));
   }
 
+  /** Create the part above the table for one name. */
   private oneName(d: Durations): HTMLElement[] {
     const { viewer } = this.v;
     const [frame, count] = d.row;

@@ -156,6 +156,7 @@ export class PairedLine {
     this.element.hidden = true;
   }
 
+  /** Show another base, or none. The old one ends before the new one is read: both need memory. */
   private change(run: Run | undefined): void {
     this.close();
     if (!run) return;
@@ -181,6 +182,10 @@ export class PairedLine {
     if (lower && lower.clientHeight > most) page?.style.setProperty('--lower', `${most}px`);
   }
 
+  /**
+   * Open the base in the same program, beside the trace of the page. A pair that once did not fit
+   * into memory is not tried again: the attempt would close other traces in vain.
+   */
   private async open(run: Run, signal: AbortSignal): Promise<OpenedBase> {
     const { viewer } = this.v;
     const key = `${writeRuns([run])} ${viewer.files ? writeRuns([viewer.files]) : ''}`;
@@ -199,6 +204,7 @@ export class PairedLine {
     return { run, engine, facts: await engine.trace(), frames: await engine.frames() };
   }
 
+  /** Nanoseconds that are added to a time of the page to get the time of the base beside it. */
   private get shift(): number {
     return this.v.viewer.paired.pairing.peek()?.shift ?? 0;
   }
@@ -209,6 +215,11 @@ export class PairedLine {
     pairing.set({ ...pairing.peek(), shift, at });
   }
 
+  /**
+   * Create the time line of the base and tie it to that of the page. The base has a viewer of its
+   * own, with its own signals; the effects made here copy between the two in both directions, and
+   * stop when a value is the same already, so that they do not chase each other.
+   */
   private build(base: OpenedBase): void {
     const main = this.v.viewer;
     const { settings } = this.v;
@@ -245,6 +256,7 @@ export class PairedLine {
     });
   }
 
+  /** Return the views of the base: stores of its own, settings and menus of the page. */
   private viewsOf(viewer: Viewer): Views {
     const counters = new CounterStore(viewer);
     const toOwn = framesByName(viewer.frames, this.v.viewer.frames);
@@ -331,6 +343,7 @@ export class PairedLine {
     });
   }
 
+  /** Tie which tracks are expanded: a track opens and closes with its partner. */
   private tieExpanded(viewer: Viewer, partners: ReadonlyMap<number, number>): void {
     const main = this.v.viewer;
     const follow = (from: Viewer, to: Viewer, pairs: ReadonlyMap<number, number>): void => {
@@ -419,6 +432,7 @@ export class PairedLine {
     );
   }
 
+  /** Name a call: "call 3 of 12 of draw in main". */
   private describe({ frame, nth, of, row }: CallDetails): string {
     const { viewer } = this.v;
     const thread = viewer.trackOfRow(row)?.name ?? '';

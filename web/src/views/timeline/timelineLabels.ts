@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The labels next to the tracks. Only labels in or near the view are elements, because a trace may
 // have thousands of threads.
+//
+//   layout (boxes) --> lines in [from, to], the view plus AHEAD --> KeptLines --> elements
+// The line with the keyboard focus stays an element also beyond: removing it would lose the focus.
 
 import { fill, h, icon } from '../../base/dom';
 import { formatCount, formatRough, formatShort, plural } from '../../base/format';

@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tracks and the ruler above them. This view requests the tiles of the visible rows, paints
 // them, and finds what is under a point. timelineGestures.ts handles mouse, wheel and touch.
+//
+//   facts, rows, arrangement --> layoutTimeline --> placed: boxes by height in the list
+//   placed + scroll + view   --> want(): tiles of the lanes in view  --> TileCache --> engine
+//                            --> TimelinePainter: boxes in view      --> ListCanvas
+//   point                    --> listY, boxAt, laneAt, hitLane       --> track, lane, slice
+//
+// Two coordinates: y of the canvas, and y of the list, which scrolls below it. Pinned tracks are at
+// the top of both and are painted on a canvas of their own (listY).
+//
+// Three ways to paint, from the dearest to the cheapest: paintAll after a signal that concerns
+// everything (watch), watchRows for an answer about one kind of row, and paintAgain for the lanes
+// of tiles that have arrived. Each only marks what is to be painted; it happens once a frame.
 
 import { h } from '../../base/dom';
 import { computed, effect, flushEffects, signal, type ReadSignal } from '../../base/signal';
@@ -175,6 +187,7 @@ export class TimelineView {
     });
   }
 
+  /** Read what tracks and ruler have in common, so that the calling effect runs again with it. */
   private watchShared(): void {
     const { viewer, settings } = this.v;
     viewer.view.get();
@@ -183,6 +196,7 @@ export class TimelineView {
     settings.theme.get();
   }
 
+  /** Read every signal that any track depends on, and paint all. */
   private watch(): void {
     const { viewer, selection, search } = this.v;
     this.watchShared();
@@ -229,6 +243,7 @@ export class TimelineView {
     for (const { top, height } of boxes) this.canvas.paintAgain({ from: top, to: top + height });
   }
 
+  /** Give list and labels the heights of a new layout. */
   private layLabels(): void {
     const placed = this.placed.get();
     this.canvas.listHeight = placed.height + 8;
@@ -249,6 +264,10 @@ export class TimelineView {
     return this.painter.scale;
   }
 
+  /**
+   * Paint parts of the list. What is needed for them is asked first, so that answers come while the
+   * rest is painted; rows near the view are asked in advance, for scrolling.
+   */
   private drawTracks(jobs: readonly PaintJob[]): void {
     const placed = this.placed.peek();
     const scroll = this.tracks.scrollTop;
@@ -327,6 +346,7 @@ export class TimelineView {
     });
   }
 
+  /** Paint the ruler, also of a saved picture, which has no pointer. */
   drawRuler(g: Surface, pointer: number | null): void {
     paintRuler(g, rulerScene(this.v, this.rulerCanvas, this.zooming.peek(), pointer));
   }
