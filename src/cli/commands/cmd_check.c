@@ -28,7 +28,7 @@ static const struct tv_option check_options[] = {
         "exit with 1 for this severity or worse (default: error), or for this finding or rule "
         "(repeatable)"),
     TV_OPTION("rules", "FILE", TV_OPTION_TEXT, sql.file,
-              "ask the rules in SQL of this file, too (docs/findings.md)"),
+              "also check the SQL rules in this file (docs/findings.md)"),
     TV_OPTION("max-time", "TIME", TV_OPTION_SECONDS, sql.max_time,
               "stop a rule that runs longer, for example 10s (default: never)"),
     TV_OPTION(
