@@ -17,7 +17,7 @@ int tv_program_start(const char *name, char *const *words, tv_program_prepare *p
         return error;
     error = posix_spawn_file_actions_init(&files);
     if (error == 0) {
-        error = prepare(&attributes, &files, pipe);
+        error = prepare ? prepare(&attributes, &files, pipe) : 0;
         if (error == 0)
             error = posix_spawnp(process, name, &files, &attributes, words, environ);
         posix_spawn_file_actions_destroy(&files);

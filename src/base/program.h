@@ -14,7 +14,8 @@ typedef int tv_program_prepare(posix_spawnattr_t *attributes, posix_spawn_file_a
                                int pipe);
 
 /* Start a program with our environment.  `name` is its path, or a name without slashes that is
- * searched in PATH.  Return 0 or an error number. */
+ * searched in PATH.  Without `prepare`, the process has our signals, group and descriptors.  Return
+ * 0 or an error number. */
 int tv_program_start(const char *name, char *const *words, tv_program_prepare *prepare, int pipe,
                      pid_t *process);
 

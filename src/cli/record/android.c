@@ -15,7 +15,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/program.h"
 #include "cli/output/message.h"
 #include "cli/record/record.h"
 
@@ -34,8 +34,6 @@
 #define SAME_SIZES 4
 #define NAME_BYTES_MAX 223u /* limit of PackageManager */
 #define FOLDER "/data/local/tmp"
-
-extern char **environ;
 
 /* State of one recording. */
 struct android {
@@ -357,7 +355,7 @@ static enum tv_status android_convert_names(const struct android *a, struct tv_e
     pid_t process;
     int status = 0;
     memcpy(list, words, sizeof list);
-    int error = posix_spawn(&process, "/proc/self/exe", NULL, NULL, list, environ);
+    int error = tv_program_start("/proc/self/exe", list, NULL, -1, &process);
     if (error != 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "traceview convert: %s", strerror(error));
     while (waitpid(process, &status, 0) < 0 && errno == EINTR)
