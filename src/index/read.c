@@ -79,6 +79,7 @@ static void index_read_tracks(struct index_reading *r)
         if (waits)
             track->waits = tv_index_lent(waits + done);
         done += track->wait_count;
+        assert(done <= wait_count);
     }
 }
 

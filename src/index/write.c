@@ -232,6 +232,7 @@ static void index_write_tracks(struct index_writing *w)
 static void index_write_columns(struct index_writing *w, uint32_t number)
 {
     const struct tv_columns *c = &w->trace->columns[number];
+    assert(number < w->trace->columns_count);
 #define ADD_COLUMN(member, ...)                                                                    \
     if (c->member)                                                                                 \
         tv_sections_add(&w->sections, TV_SECTION_TAG(__VA_ARGS__), number, sizeof *c->member,      \

@@ -58,6 +58,7 @@ struct tv_filtered_views *tv_filtered_views_new(const struct tv_view *whole)
 /* Free a view that nobody uses. */
 static void filtered_free(struct tv_filtered *filtered)
 {
+    assert(filtered->askers == 0);
     tv_view_free(filtered->view);
     tv_trace_free(filtered->trace);
     tv_filter_release(&filtered->filter);
@@ -161,6 +162,7 @@ static void filtered_order_tracks(struct tv_view *view, const struct tv_view *wh
     for (uint32_t i = 0; i < whole->trace->track_count; i++)
         if (places[whole->tracks[i].track] != TV_NONE)
             ordered[put++] = by_number[places[whole->tracks[i].track]];
+    assert(at == count && put == count);
     tv_free(places);
     tv_free(by_number);
     tv_free(view->tracks);
@@ -218,6 +220,7 @@ void tv_filtered_leave(struct tv_filtered_views *views, struct tv_filtered *filt
 
 const struct tv_view *tv_filtered_view(const struct tv_filtered *filtered)
 {
+    assert(filtered->view && filtered->askers > 0);
     return filtered->view;
 }
 

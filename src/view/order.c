@@ -9,6 +9,7 @@
  *   threads     sort index of the file, then the main thread, then busy before idle threads, then
  *               name and id
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,6 +125,7 @@ static void track_sum_run(const struct tv_trace *trace, uint32_t row, struct tra
 {
     struct tv_slice slices[64];
     bool wall = tv_track_has_wall(trace, track->track) && trace->rows[row].depth == 0;
+    assert(run.first <= trace->rows[row].count && run.count <= trace->rows[row].count - run.first);
     for (uint32_t done = 0, count; done < run.count; done += count) {
         count = run.count - done;
         if (count > TV_COUNT(slices))
@@ -152,6 +154,7 @@ static void track_sum_calls(const struct tv_trace *trace, struct tv_view_track *
     /* Level by level: the children of the calls in `now` are collected in
      * `next`, whose memory is reused. */
     for (uint32_t row = t->first_row; now.count > 0; row++) {
+        assert(row - t->first_row < t->row_count); /* the lowest row has no children */
         for (size_t i = 0; i < now.count; i++)
             track_sum_run(trace, row, now.rows[i], track, &next);
         struct track_runs done = now;
@@ -406,6 +409,7 @@ static int order_of_track_kind(enum tv_track_kind kind)
         [TV_TRACK_THREAD] = 0, [TV_TRACK_STATES] = 1, [TV_TRACK_OVERFLOW] = 2,
         [TV_TRACK_ASYNC] = 3,  [TV_TRACK_CPU] = 4,
     };
+    assert((size_t)kind < TV_COUNT(places));
     return places[kind];
 }
 

@@ -110,8 +110,10 @@ static uint32_t *view_find_thread_tracks(const struct tv_trace *trace)
     for (uint32_t i = 0; i < trace->head->thread_count; i++)
         tracks[i] = TV_NONE;
     for (uint32_t i = trace->track_count; i-- > 0;)
-        if (tv_track_has_calls(&trace->tracks[i]) && trace->tracks[i].thread != TV_NONE)
+        if (tv_track_has_calls(&trace->tracks[i]) && trace->tracks[i].thread != TV_NONE) {
+            assert(trace->tracks[i].thread < trace->head->thread_count);
             tracks[trace->tracks[i].thread] = i;
+        }
     return tracks;
 }
 
@@ -183,6 +185,7 @@ const char *tv_answer_type_name(enum tv_answer_type type)
         [TV_ANSWER_SVG] = "image/svg+xml",
         [TV_ANSWER_TEXT] = "text/plain; charset=utf-8",
     };
+    assert((size_t)type < TV_COUNT(names));
     return names[type];
 }
 

@@ -12,6 +12,8 @@
  * samples.  Its measure (samples, weight or time) takes the place of wall
  * times, so its answers have one clock.
  */
+#include <assert.h>
+
 #include "analysis/calltree/derived_trees.h"
 #include "analysis/calltree/tree_lines.h"
 #include "base/bytes.h"
@@ -366,11 +368,14 @@ static enum tv_status view_tree_read_question(const struct tv_view *view,
 /* Replace the names by the ancestors of a frame's longest path, the root first. */
 static void view_tree_reveal(struct tree_request *asked, const struct tv_call_tree *tree)
 {
+    assert(asked->reveal != TV_NONE && !asked->question.bottom_up);
     uint32_t node = tv_tree_lines_longest(tree, asked->reveal), count = 0;
     if (node == TV_ROOT_PATH)
         return;
-    for (uint32_t up = node; up != TV_ROOT_PATH; up = tree->parent[up])
+    for (uint32_t up = node; up != TV_ROOT_PATH; up = tree->parent[up]) {
+        assert(tree->parent[up] < up);
         count++;
+    }
     tv_free(asked->names);
     asked->names = tv_alloc(count, sizeof *asked->names);
     asked->question.name_count = count;

@@ -110,6 +110,7 @@ static void display_write_deadline(struct tv_out *out, const struct tv_display_f
 static void display_write_late(struct tv_out *out, const struct tv_display_frames *frames,
                                const struct tv_display_frame *frame)
 {
+    assert(frame->row < frames->trace->row_count);
     tv_member_number(out, "[", frame->row);
     tv_member_number(out, ",", frame->index);
     tv_member_number(out, ",", frame->start);

@@ -12,6 +12,7 @@
  * and `html`, because the same writers make them.  A host may stream an answer,
  * which cannot be taken back, so its length is measured before the first byte.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "analysis/calltree/derived_trees.h"
@@ -61,6 +62,7 @@ static struct tv_call_tree *download_sample_tree(const struct tv_trace *trace,
 {
     const struct tv_sample_question question = {TV_SAMPLES_WEIGHT, TV_NONE, false, false};
     bool *threads = tv_alloc(trace->head->thread_count, sizeof *threads);
+    assert(thread < (int64_t)trace->head->thread_count);
     if (thread >= 0)
         threads[thread] = true;
     struct tv_call_tree *tree =

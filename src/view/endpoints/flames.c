@@ -13,6 +13,8 @@
  * The page zooms into a frame by asking again with `root`, so that frames which were too narrow
  * appear.
  */
+#include <assert.h>
+
 #include "analysis/calltree/derived_trees.h"
 #include "analysis/calltree/tree_views.h"
 #include "analysis/flame/flame.h"
@@ -54,8 +56,10 @@ static void view_flame_write(struct tv_out *out, const struct tv_flame *flame)
     for (uint32_t i = 0; i < count; i++)
         column.times[i] = (double)flame->frames[i].self;
     tv_column_write_times(out, &column);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
+        assert(flame->frames[i].depth < flame->levels);
         column.numbers[i] = flame->frames[i].depth;
+    }
     tv_column_write_numbers(out, &column);
     for (uint32_t i = 0; i < count; i++)
         column.numbers[i] = flame->frames[i].frame;

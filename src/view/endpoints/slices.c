@@ -127,6 +127,7 @@ static void view_slice_write_path(struct tv_out *out, const struct slice_facts *
     const struct tv_trace *trace = call->view->trace;
     uint32_t depth = trace->rows[call->row].depth, recursion = 0;
     uint32_t *indices = tv_alloc((size_t)depth + 1, sizeof *indices);
+    assert(depth <= call->row);
     /* From the call up: the parent of a slice is in the row before, which has
      * one depth less. */
     indices[depth] = call->index;
