@@ -109,6 +109,7 @@ struct collapsed_counts {
     bool deep; /* a chain has more than one frame */
 };
 
+/* Count a line by its form, for sniffing: a chain with a number, or anything else. */
 static void collapsed_count_line(struct collapsed_counts *look, struct tv_bytes line)
 {
     struct collapsed_chain chain;

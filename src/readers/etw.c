@@ -115,6 +115,8 @@ static bool etw_take_name(struct tv_cursor *cursor, struct tv_bytes *name)
 /* Later versions may have further fields in front of the name. */
 #define LATEST_PROCESS 5
 
+/* Decode the start of a process.  Versions added fields in the middle; a version after the last
+ * known one is refused, as its layout is not. */
 static bool etw_decode_process(const struct tv_etw_event *event, struct tv_cursor *cursor,
                                struct tv_etw_payload *payload)
 {

@@ -96,6 +96,8 @@ static void ninja_end_run(struct ninja_log *log)
     tv_free(keys);
 }
 
+/* Take an output.  Outputs of one command stand on lines of their own with equal times, and become
+ * one slice.  An end before that of the last command begins another run of ninja. */
 static void ninja_take_command(struct ninja_log *log, const struct ninja_command *command)
 {
     struct ninja_command *last = log->count > 0 ? &log->commands[log->count - 1] : NULL;
@@ -111,6 +113,7 @@ static void ninja_take_command(struct ninja_log *log, const struct ninja_command
     log->commands[log->count++] = *command;
 }
 
+/* Take all lines.  A last line without its end was being written. */
 static void ninja_take_lines(struct ninja_log *log, struct tv_bytes text)
 {
     struct tv_cursor cursor = tv_cursor_over(text);

@@ -110,6 +110,8 @@ static bool strace_parse_clock(struct tv_bytes text, tv_ns *time)
     return true;
 }
 
+/* Parse the time at the start of a line, if there is one: seconds since 1970 (-ttt), a clock (-t,
+ * -tt), or seconds since the line before (-r). */
 static void strace_parse_time(struct strace_line *line)
 {
     struct tv_bytes word = strace_word(line->rest);
@@ -324,6 +326,7 @@ static bool strace_is_notice(struct tv_bytes line)
     return line.length == 0 || tv_bytes_starts_with(line, TV_BYTES("strace: "));
 }
 
+/* Take all lines.  Calls that have not returned at the end last to the end of the trace. */
 static void strace_take_lines(struct strace *strace, struct tv_bytes text)
 {
     struct tv_cursor cursor = tv_cursor_over(text);

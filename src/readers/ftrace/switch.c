@@ -260,6 +260,8 @@ static uint32_t ft_switch_frame(struct tv_ft_chunk *chunk, uint32_t task, struct
     return tv_ft_chunk_frame(chunk, (struct tv_bytes){(uint8_t *)text, (size_t)length}, "sched");
 }
 
+/* Handle sched_switch in each of the forms that kernels and tools have written, the usual one
+ * first. */
 static enum tv_ft_taken ft_handle_switch(struct tv_ft_chunk *chunk, const struct tv_ft_line *line,
                                          const struct tv_ft_at *at, const struct tv_ft_event *event)
 {

@@ -128,6 +128,7 @@ static bool hprof_take_class(struct hprof_binary *reading, struct tv_cursor *cur
     return true;
 }
 
+/* Take a STACK_FRAME {id, name, signature, file, class serial, line}.  False: it is too short. */
 static bool hprof_take_frame(struct hprof_binary *reading, struct tv_cursor *cursor)
 {
     uint64_t id, name, signature, file;
@@ -192,6 +193,8 @@ static bool hprof_take_thread(struct hprof_binary *reading, struct tv_cursor *cu
     return true;
 }
 
+/* Take CPU_SAMPLES {u4 total, u4 rows} with rows {u4 count, u4 stack}.  A total that does not fit
+ * its rows is diagnosed; the rows count. */
 static bool hprof_take_samples(struct hprof_binary *reading, struct tv_cursor *cursor,
                                uint64_t offset)
 {

@@ -245,6 +245,8 @@ static void hprof_release(struct tv_hprof *hprof)
     tv_free(hprof->rows);
 }
 
+/* Read either form.  A heap dump has the beginning of the binary one: it is refused when no samples
+ * come. */
 static enum tv_status hprof_assemble(struct tv_source *source, struct tv_builder *builder,
                                      const struct tv_read_options *options, struct tv_error *err)
 {

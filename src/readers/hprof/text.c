@@ -350,6 +350,8 @@ static bool hprof_text_ends_prelude(struct tv_bytes text)
            (text.length == 0 || tv_bytes_starts_with(text, TV_BYTES(" (")));
 }
 
+/* Take a line by the section it is in.  A section ends at a line of another form, which is taken
+ * again as a line of the body. */
 static bool hprof_text_take_line(struct hprof_text *reading, struct tv_bytes text, uint64_t offset)
 {
     switch (reading->section) {

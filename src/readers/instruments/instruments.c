@@ -140,6 +140,7 @@ static uint32_t instruments_row_thread(struct instruments *file)
     return tv_profile_thread(&file->profile, row->process.a, (uint64_t)row->process.number, none);
 }
 
+/* Add the row as a sample. Its stack is known already, or its frames are pushed here. */
 static void instruments_add_sample(struct instruments *file)
 {
     const struct instruments_row *row = &file->row;
@@ -203,6 +204,7 @@ static bool instruments_has_times(struct tv_bytes text)
 /* Number of tokens between two reports of progress and checks for cancellation. */
 #define TOKENS_BETWEEN_LOOKS 65536
 
+/* Read the XML as a stream of tokens. */
 static enum tv_status instruments_read(struct instruments *file, struct tv_bytes text,
                                        struct tv_progress *progress, struct tv_error *err)
 {

@@ -204,6 +204,8 @@ static enum tv_status mt_walk(struct tv_mt_file *file, struct tv_bytes prefix,
     }
 }
 
+/* Read a method trace.  A sink that writes may want events before the end of a growing file; every
+ * other one waits for its size. */
 static enum tv_status mt_read(struct tv_source *source, struct tv_trace_info *head,
                               struct tv_sink *sink, const struct tv_read_options *options,
                               struct tv_error *err)

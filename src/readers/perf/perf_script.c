@@ -55,6 +55,8 @@ static bool script_is_frame(struct tv_bytes line)
     return tv_bytes_take_word(&rest).length >= least && tv_script_parse_frame(line, &frame);
 }
 
+/* Count a line by its form, for sniffing.  A frame after a head without a time shows that the head
+ * was one. */
 static void script_survey_line(struct script_survey *survey, struct tv_bytes line)
 {
     struct tv_script_head head;

@@ -168,6 +168,7 @@ static void simpleperf_take_lost(struct simpleperf *report, struct tv_bytes mess
             simpleperf_warn(report, TV_DIAGNOSTIC_EVENTS_LOST, message.data);
 }
 
+/* Take the files, threads and settings, which come after the samples that need them. */
 static enum tv_status simpleperf_take_tables(struct simpleperf *report,
                                              struct tv_progress *progress, struct tv_error *err)
 {

@@ -97,6 +97,8 @@ static bool simpleperf_text_take_value(struct simpleperf_text *text, struct tv_b
     return true;
 }
 
+/* Take a line "key: value".  Lines of a sample are indented below "sample:"; any other line that
+ * begins in the first column ends it. */
 static void simpleperf_text_take_line(struct simpleperf_text *text, const struct tv_text_line *line)
 {
     struct tv_bytes rest = tv_bytes_trim(line->text), key;

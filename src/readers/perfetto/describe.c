@@ -72,6 +72,7 @@ static void pf_write_blob(struct tv_out *out, struct tv_bytes bytes)
     tv_out_char(out, '"');
 }
 
+/* Write a number by its kind in the schema; a field that the schema lacks is unsigned. */
 static void pf_write_number(struct tv_out *out, const struct tv_pf_member *member,
                             const struct tv_protobuf_field *field)
 {
@@ -116,6 +117,8 @@ static void pf_write_packed(struct tv_out *out, const struct tv_pf_member *membe
 static void pf_write_message(struct tv_out *out, uint32_t message, struct tv_bytes bytes,
                              unsigned depth);
 
+/* Write a value by its kind in the schema.  Messages nest up to DEEPEST; a deeper one is shown as
+ * bytes. */
 static void pf_write_value(struct tv_out *out, const struct tv_pf_member *member,
                            const struct tv_protobuf_field *field, unsigned depth)
 {

@@ -109,6 +109,7 @@ struct pf_cpu {
     uint32_t cluster;
 };
 
+/* Parse a processor {1 name, 2 frequencies, 3 capacity}; its frequency is the highest. */
 static struct pf_cpu pf_cpu_parse(struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);

@@ -50,6 +50,7 @@ enum {
 
 /* ---- Events ---- */
 
+/* Return the colour of a frame: what made it late, the application first. */
 static uint8_t pf_frame_colour(uint32_t kind, uint64_t jank)
 {
     if (kind == EXPECTED_DISPLAY || kind == EXPECTED_SURFACE)

@@ -97,6 +97,7 @@ static void pf_take_generic_rename(struct tv_pf_reading *reading, const struct t
     };
 }
 
+/* Take a tree of processes {1: id, parent, command} and threads {2: id, process, name}. */
 static void pf_take_generic_tree(struct tv_pf_reading *reading, struct tv_bytes tree)
 {
     struct tv_pf_message message = tv_pf_message_over(tree);
@@ -209,6 +210,8 @@ static void pf_generic_check_order(struct pf_generic_replay *replay,
     *last = (struct pf_generic_last){row->time, row->state, true, ends};
 }
 
+/* Apply an event in the order of time.  A task that begins to run takes the processor from another;
+ * any other state of a task that ran ends its slice. */
 static void pf_generic_apply(struct pf_generic_replay *replay,
                              const struct tv_pf_generic_state *row)
 {

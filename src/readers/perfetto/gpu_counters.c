@@ -32,6 +32,8 @@ static uint64_t pf_gpu_key(uint64_t gpu, uint64_t id)
 
 /* ---- Descriptors ---- */
 
+/* Keep the descriptions {1} and the groups {6} of counters of a GPU.  The first description of a
+ * counter stays. */
 static void pf_gpu_keep_descriptor(struct tv_pf_reading *reading, uint64_t gpu,
                                    struct tv_bytes descriptor)
 {

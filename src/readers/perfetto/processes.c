@@ -294,6 +294,7 @@ static void pf_note_tree_facts(struct tv_pf_reading *reading, const struct pf_tr
         facts->command = pf_command_line(reading, bytes);
 }
 
+/* Take a process of a tree, with its name from the command line. */
 static void pf_add_tree_process(struct tv_pf_reading *reading, struct tv_bytes bytes)
 {
     struct pf_tree_process process = pf_tree_process_parse(bytes);
@@ -316,6 +317,7 @@ static void pf_add_tree_process(struct tv_pf_reading *reading, struct tv_bytes b
         tv_pf_name_thread(reading, process.pid, name, 2);
 }
 
+/* Take a thread of a tree {1 tid, 2 name, 3 tgid}. */
 static void pf_add_tree_thread(struct tv_pf_reading *reading, struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);

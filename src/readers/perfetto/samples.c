@@ -217,6 +217,8 @@ uint32_t tv_pf_read_stack(struct tv_pf_reading *reading, struct tv_pf_sequence *
 
 /* ---- perf_sample ---- */
 
+/* Take a PerfSample {1 cpu, 2 pid, 3 tid, 4 callstack iid, 17 lost records, 19 producer event}.
+ * With one of the last two it is no sample. */
 static void pf_take_perf_sample(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                                 struct tv_bytes bytes)
 {
@@ -464,6 +466,8 @@ static void pf_take_process_dump(struct tv_pf_reading *reading, const struct tv_
             pf_take_heap_sample(reading, packet, field.bytes, &dump);
 }
 
+/* Take a ProfilePacket.  Old recorders put the tables of names into it, which then hold for its
+ * sequence as interned data. */
 static void pf_take_profile(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                             struct tv_bytes bytes)
 {

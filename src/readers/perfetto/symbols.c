@@ -214,6 +214,7 @@ static void pf_add_class(struct tv_pf_reading *reading, uint32_t package, struct
     }
 }
 
+/* Take a DeobfuscationMapping {1 package, 3 classes}; packages beyond the limit are left out. */
 static void pf_add_deobfuscation(struct tv_pf_reading *reading, struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);

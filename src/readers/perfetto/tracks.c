@@ -106,6 +106,8 @@ static const char *pf_chrome_process_name(uint64_t type)
     return type < TV_COUNT(names) ? names[type] : NULL;
 }
 
+/* Read ProcessDescriptor {1 pid, 4 type of a Chrome process, 6 name}.  A given name is preferred to
+ * the type. */
 static void pf_track_set_process(struct tv_pf_reading *reading, struct tv_pf_track *track,
                                  struct tv_bytes bytes)
 {
