@@ -106,6 +106,8 @@ static bool event_is_recorded(const struct tv_recorder_thread *self)
     return self->is_recorded && (!tv_recorder.triggers || self->trigger_depth != 0);
 }
 
+/* Store a record, unless a filter leaves it out.  Without a chunk to store it in, it is counted as
+ * dropped. */
 static void event_put_record(struct tv_recorder_thread *self, uint64_t word)
 {
     assert(atomic_load(&self->busy) & 1);
@@ -488,6 +490,9 @@ static size_t stack_read_words(uintptr_t from, uintptr_t *words, size_t count)
     return got > 0 ? (size_t)got / sizeof *words : 0;
 }
 
+/* Look for a return address of the recorder between two places of the stack: then a hook is still
+ * to return there, and its event is not abandoned.  True also when the stack cannot be read, as
+ * that is the safe answer. */
 static bool stack_has_own_return(uintptr_t from, uintptr_t to)
 {
     uintptr_t words[STACK_PIECE_WORDS], at = from & ~(uintptr_t)7;

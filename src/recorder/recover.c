@@ -236,6 +236,8 @@ static void recover_choose_path(const struct tv_buffer_header *head, char *path)
     }
 }
 
+/* Write the trace of a spool to PATH.recovered, then rename it.  The partial file of the killed
+ * recording goes only when nothing was lost. */
 static int recover_write_trace(struct tv_trace_writer *writer, const char *path, uint64_t *lost)
 {
     assert(writer->buffer->head);

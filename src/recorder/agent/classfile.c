@@ -66,6 +66,8 @@ struct tv_class_attribute tv_class_take_attribute(struct tv_class_cursor *cursor
     return attribute;
 }
 
+/* Note where each constant is.  A long or a double takes two numbers, of which the second is none.
+ */
 static void classfile_read_constants(struct tv_classfile *file, struct tv_class_cursor *cursor)
 {
     for (unsigned i = 1; i < file->constant_count && !cursor->bad; i++) {

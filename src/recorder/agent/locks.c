@@ -198,6 +198,8 @@ static jclass lock_find_global_class(JNIEnv *jni, const char *name)
     return global;
 }
 
+/* Find the classes, methods and fields by which waits are observed.  False: this JVM lacks one of
+ * them, and waits for java.util.concurrent locks are not recorded. */
 static bool lock_find_classes(JNIEnv *jni)
 {
     if (locks.owner != NULL)

@@ -132,6 +132,8 @@ static int32_t method_first_line(jvmtiEnv *jvmti, jmethodID method)
     return line;
 }
 
+/* Add a method to the recording by its names; 0: it is not wanted, or the JVM does not tell them.
+ */
 static uint32_t method_seen_add_named(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, jclass class)
 {
     char class_name[LONGEST_NAME], name[LONGEST_NAME], signature[LONGEST_NAME], file[LONGEST_NAME];

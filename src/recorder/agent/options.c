@@ -173,6 +173,7 @@ static uint64_t options_read_fraction(const char **text)
     return fraction;
 }
 
+/* Read a number with a unit, and for times with a fraction; false: malformed or out of bounds. */
 static bool options_read_number(const struct agent_option *option, const char *text,
                                 uint64_t *number)
 {
@@ -270,6 +271,7 @@ static bool options_read_order(struct tv_agent_options *options, const char *tex
     return help || stop;
 }
 
+/* Read one option.  False: `why` says what is wrong with it. */
 static bool options_read_next(struct tv_agent_options *options, const char *text, char *why,
                               size_t room)
 {

@@ -24,6 +24,7 @@ static void path_append(char *path, size_t *at, const char *text)
     *at += length;
 }
 
+/* Replace %p by the process id, %t by the time and %% by %.  False: the path is too long. */
 static bool path_expand(char *path, const char *pattern)
 {
     size_t at = 0;

@@ -82,6 +82,9 @@ static void code_watch_constructor(struct tv_rewrite_code *code, uint32_t at, ui
         code_set_guard(code, at + bytes);
 }
 
+/* Find the new place of each instruction: hooks go before the first one, before each that leaves
+ * the method, at handlers, and in constructors after the call of super().  False: the code is
+ * damaged, or would be too long for a method. */
 static bool code_place_instructions(struct tv_rewrite_code *code)
 {
     uint64_t to = TV_HOOK_BYTES;
@@ -184,6 +187,8 @@ static bool code_move_jump(const struct tv_rewrite_code *code, uint32_t from, ui
     return true;
 }
 
+/* Write a jump over its new distance.  A short one that no longer reaches is not made a long one,
+ * which would move everything after it: the method stays as it was. */
 static bool code_put_jump(const struct tv_rewrite_code *code, uint32_t at, uint32_t to,
                           struct tv_byte_buffer *out)
 {
@@ -256,6 +261,8 @@ static bool code_put_instruction(const struct tv_rewrite_code *code, uint32_t at
     return false;
 }
 
+/* Write the instructions with their hooks, as code_place_instructions has placed them.  False: a
+ * jump does not reach its new target. */
 static bool code_put_instructions(const struct tv_rewrite_code *code, uint32_t id, unsigned push,
                                   struct tv_byte_buffer *out)
 {

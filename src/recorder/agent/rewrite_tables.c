@@ -96,6 +96,8 @@ static bool code_tables_put_lines(const struct tv_rewrite_code *code, struct tv_
     return !cursor.bad && cursor.at == cursor.end;
 }
 
+/* Move the ranges of local variables {start, length, 6 more bytes}.  A range of length 0 stays
+ * empty. */
 static bool code_tables_put_variables(const struct tv_rewrite_code *code,
                                       struct tv_class_span table, struct tv_byte_buffer *out)
 {

@@ -395,6 +395,7 @@ bool tv_agent_sampling_start(const char *path)
 /* Print how many samples are inexact, but only if they are at least 1 of TOLD_FROM. */
 #define TOLD_FROM 100u
 
+/* Print what a reader of the samples must know, and with verbose=y everything that was counted. */
 static void sampling_report_counts(const char *path, const struct tv_profiler_counts *counts)
 {
     const struct tv_agent_stack_counts *stacks = &counts->stacks;

@@ -235,6 +235,8 @@ static bool tracing_wants_signature(const char *signature)
     return wanted;
 }
 
+/* Tell whether a loaded class is to be rewritten: its name is wanted, the JVM allows it, and
+ * classes of the boot loader only where these are recorded. */
 static bool tracing_wants_class(jvmtiEnv *jvmti, JNIEnv *jni, jclass class)
 {
     jboolean modifiable = JNI_FALSE;
@@ -310,6 +312,9 @@ static bool retransform_batch_bisecting(struct retransform_passage *passage, con
            retransform_batch_bisecting(passage, wanted + half, count - half);
 }
 
+/* Rewrite loaded classes in batches.  The JVM stops all threads for each, so a batch grows while
+ * its pause is short and shrinks when it is long.  It is never so small that the number of calls
+ * becomes a cost of its own. */
 static void retransform_in_batches(struct retransform_passage *passage, const jclass *wanted,
                                    jint count)
 {

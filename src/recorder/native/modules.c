@@ -90,6 +90,8 @@ static void modules_see(struct tv_module_span *span)
     (void)tv_module_history_add(&modules.history, span);
 }
 
+/* Note each segment with code of a loaded module.  The program itself has no name in this list, so
+ * its path comes from /proc. */
 static void modules_take_segments(struct tv_module_span *span, const struct dl_phdr_info *info)
 {
     span->bias = info->dlpi_addr;

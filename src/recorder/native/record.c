@@ -447,6 +447,8 @@ static int environment_parse_number(const char *text)
     return end == text || *end || number < 1 || number > NUMBER_MAX ? -1 : (int)number;
 }
 
+/* Start the sampler that the environment asks for.  0 or an error number below 0; -EINVAL also for
+ * a malformed variable. */
 static int environment_sampler_start(int rate)
 {
     static const char *const forms[] = {"android", "jdk", "binary", NULL};

@@ -55,6 +55,8 @@ static void shadow_withdraw(struct tv_recorder_thread *thread, struct tv_stack_r
     atomic_compare_exchange_strong(&answer->state, &asked, TV_STACK_REPLY_NONE);
 }
 
+/* Take the stack of a thread whose shadow stack changes all the time: ask it for a copy at its next
+ * event, and look meanwhile whether it holds still.  False: neither came in time. */
 static bool shadow_ask(struct tv_recorder_thread *thread, struct tv_sampled_thread *to,
                        uint32_t most)
 {

@@ -243,6 +243,8 @@ static void slot_fill(struct sample_slot *slot, const ucontext_t *context)
     slot_walk_frames(slot, frame);
 }
 
+/* Fill the slot that the signal names (a signal handler: no lock, no memory).  A signal of anybody
+ * else, and one that comes after its question was given up, changes nothing. */
 static void sampler_on_signal(int number, siginfo_t *info, void *context)
 {
     int saved = errno;
@@ -311,6 +313,7 @@ static struct stack_root {
     uint64_t inside, low, high;
 } stack_roots[2];
 
+/* Note the extent of a module that contains the start of all stacks (a callback). */
 static int stack_root_see_module(struct dl_phdr_info *info, size_t size, void *unused)
 {
     uint64_t low = UINT64_MAX, high = 0;
