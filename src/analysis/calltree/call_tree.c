@@ -519,6 +519,8 @@ static uint32_t *tree_job_assign_depths(const struct tree_job *job)
     return owner;
 }
 
+/* Count with all workers. In small trees each has costs of its own, which are merged at the end; in
+ * large ones workers share the costs, and each takes some depths of the tree. */
 static void tree_job_run(struct tree_job *job)
 {
     assert(job->workers >= 1 && job->cost[0] == job->tree->cost);

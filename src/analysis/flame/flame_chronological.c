@@ -426,6 +426,8 @@ static bool flame_changed_take_call(struct flame_time_walk *walk, uint32_t row, 
     return true;
 }
 
+/* Walk a track whose calls were changed by transforms: a call goes where the changed tree has its
+ * path, so calls of different depths may be neighbours. */
 static void flame_changed_walk_track(struct flame_time_walk *walk, const struct tv_track *track,
                                      uint32_t base)
 {
@@ -446,6 +448,7 @@ static void flame_changed_walk_track(struct flame_time_walk *walk, const struct 
     }
 }
 
+/* Walk the calls of a track in the order of time. */
 static void flame_time_walk_track(struct flame_time_walk *walk, uint32_t number, uint32_t frame)
 {
     const struct tv_track *track = &walk->trace->tracks[number];
@@ -534,6 +537,8 @@ static uint32_t flame_time_enter_thread(struct flame_time_walk *walk, uint32_t t
     return tv_flame_growth_enter(&walk->growth, 0, TV_THREAD_FRAME + thread, name);
 }
 
+/* Walk the wanted tracks in order.  Where several threads are shown, each has a frame of its own
+ * below its calls. */
 static void flame_time_walk_tracks(struct flame_time_walk *walk, const bool *wanted,
                                    const struct flame_time_name *root)
 {

@@ -168,6 +168,7 @@ bool tv_json_tokens_of_overridden(struct tv_json_tokens *tokens)
     return false;
 }
 
+/* Read a string with its escapes as they are.  A colon after it makes it a key. */
 static void json_tokens_read_string(struct tv_json_tokens *tokens, struct tv_json_token *token)
 {
     assert(tokens->at < tokens->end && *tokens->at == '"');
