@@ -198,6 +198,8 @@ static const struct tv_option *complete_find_option(const struct completion *c, 
     return tv_options_wanting_value(c->command->options, name);
 }
 
+/* Offer what may stand at the cursor: values of the option before it, options, commands or files.
+ */
 static void complete_offer(const struct completion *c, bool named, int argc, char **argv)
 {
     size_t before;

@@ -161,6 +161,8 @@ static bool cmd_html_is_part(const struct tv_settings *settings)
            settings->redact.strip_args || settings->redact.salt;
 }
 
+/* Write the report: of the whole files, or where that is too large or not wanted, of a part of the
+ * trace. */
 static enum tv_status cmd_html_write(const struct tv_settings *settings, struct tv_error *err)
 {
     struct tv_settings reading = *settings;

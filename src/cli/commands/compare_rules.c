@@ -30,6 +30,8 @@ static bool compare_is_rule_name(struct tv_bytes name)
     return name.length > 0;
 }
 
+/* Read the rules of a file, one a line, with or without "name:" before them.  An error names its
+ * line. */
 static enum tv_status compare_read_rules(const struct tv_settings *settings,
                                          struct tv_compare_rules *rules, struct tv_error *err)
 {

@@ -352,6 +352,8 @@ static bool native_names_write(FILE *in, FILE *out, bool *named)
     return !ferror(in) && !ferror(out) && fflush(out) == 0;
 }
 
+/* Write the file anew with names in place of addresses.  It takes the place of the old one only if
+ * it has any. */
 static enum tv_status native_names_rewrite(FILE *in, const char *path, struct tv_error *err)
 {
     struct tv_atomic_file file;

@@ -334,6 +334,8 @@ static void search_write_metadata(struct tv_view_search *search, uint32_t number
     tv_out_char(search->out, ']');
 }
 
+/* Search the metadata from the cursor on.  False: the answer is full, and the cursor is at the hit
+ * that did not fit. */
 static bool search_step_metadata(struct tv_view_search *search)
 {
     const struct tv_trace_info *head = search->trace->head;

@@ -745,6 +745,7 @@ static void compare_json_graph(struct tv_out *out, const struct tv_flame *flame)
     tv_out_text(out, "},\n");
 }
 
+/* Write a rule with its result; "fired" is null when it cannot be judged. */
 static void compare_json_rule(struct tv_out *out, const struct tv_compare_report *report,
                               uint32_t number)
 {
@@ -799,6 +800,7 @@ static void compare_json_total(struct tv_out *out, const struct tv_comparison *c
     tv_out_text(out, "},\n");
 }
 
+/* Write pairs of rows that may be one renamed method. */
 static void compare_json_renames(struct tv_out *out, const struct tv_comparison *comparison)
 {
     size_t count;
@@ -822,6 +824,7 @@ static void compare_json_renames(struct tv_out *out, const struct tv_comparison 
     tv_free(renames);
 }
 
+/* Write the comparison as JSON (docs/compare.md). */
 static void compare_write_json(struct tv_out *out, const struct tv_compare_report *report)
 {
     static const char *const by[] = {"method", "path", "class", "package", "thread"};

@@ -370,6 +370,7 @@ static void dump_write_ftrace_remark(struct tv_dump_records *dump,
     tv_out_char(out, '\n');
 }
 
+/* Print a line of ftrace text: an event, a call of a kernel function, or a remark. */
 static void dump_records_line(struct tv_record_visitor *visitor, const struct tv_ft_record *record)
 {
     struct tv_dump_records *dump = (struct tv_dump_records *)visitor;

@@ -297,6 +297,7 @@ static void frames_csv_name(const struct frames_table *t, uint32_t frame,
     tv_out_release(&name);
 }
 
+/* Write a frame as a line of CSV; what a frame has not stays empty. */
 static void frames_csv_row(const struct frames_table *t, uint64_t number,
                            const struct tv_display_frame *frame, void *context)
 {

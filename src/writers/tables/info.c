@@ -220,6 +220,7 @@ struct info_sums {
     uint32_t listed, late;
 };
 
+/* Sum up the inputs.  Counts add; times are the largest, as inputs lie side by side. */
 static struct info_sums info_sum_inputs(const struct tv_trace_info *head)
 {
     struct info_sums sums = {.clocks = tv_trace_info_clocks(head)};

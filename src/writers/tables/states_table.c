@@ -337,6 +337,8 @@ static uint32_t states_most_cpu_columns(const struct states_table *t)
     return width == 0 || most > MAX_COLUMNS ? MAX_COLUMNS : most;
 }
 
+/* Write the tables of threads and of processors, as far as the trace has them.  Many processors are
+ * lines instead of columns. */
 static void states_write_text(const struct states_table *t)
 {
     bool states = states_has_states(t->states),
