@@ -327,6 +327,8 @@ struct number_suffix {
     uint64_t factor;
 };
 
+/* Parse "1.5M": digits, a fraction and one of the letters.  Without a letter there is no fraction.
+ * False: malformed, or more than 64 bits. */
 static bool number_parse_scaled(struct tv_bytes text, const struct number_suffix *letters,
                                 size_t count, uint64_t *value)
 {

@@ -327,6 +327,8 @@ static struct tv_cxx_part cxx_take_known_type(struct tv_cxx_parser *c, bool *bui
     return tv_cxx_take_arguments(c, type);
 }
 
+/* Take a type by its first letter (Itanium C++ ABI, 5.1.5).  *builtin: it is one, which is no
+ * candidate for a later substitution. */
 static struct tv_cxx_part cxx_take_type_at(struct tv_cxx_parser *c, bool *builtin)
 {
     char letter = tv_cxx_peek(c);

@@ -290,6 +290,8 @@ static enum tv_status sections_verify(const struct tv_sections *sections, unsign
     return status;
 }
 
+/* Check header, trailer and the place of every section before any of them is used, then the
+ * checksums. */
 static enum tv_status sections_open_checked(struct tv_sections *sections,
                                             const struct tv_sections_id *id, unsigned workers,
                                             struct tv_error *err)

@@ -187,6 +187,8 @@ static bool answer_read_outcome(struct tv_engine_answer *answer, struct tv_error
     return false;
 }
 
+/* Send a question to the child and wait for the first byte of its answer.  A child that is not
+ * ready answers only for its status; any other failure becomes an answer of the server's own. */
 static void answer_ask_child(struct tv_engine_answer *answer,
                              const struct tv_view_question *question, bool is_status)
 {

@@ -339,6 +339,7 @@ static enum tv_status html_text_read_base64(struct tv_html_text *text, uint8_t *
     return TV_OK;
 }
 
+/* Parse hexadecimal digits of either case. False: another letter. */
 static bool html_text_parse_hex(struct tv_bytes digits, unsigned *code)
 {
     *code = 0;

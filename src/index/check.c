@@ -47,6 +47,7 @@ static bool index_check_process(const struct tv_process *process, uint32_t strin
            tv_index_is_flag(&process->kernel_name);
 }
 
+/* Check a thread.  A bool with any byte but 0 and 1 would be undefined behaviour. */
 static bool index_check_thread(const struct tv_trace_info *head, const struct tv_thread *thread,
                                uint32_t strings)
 {
@@ -57,6 +58,7 @@ static bool index_check_thread(const struct tv_trace_info *head, const struct tv
            tv_index_is_flag(&thread->line);
 }
 
+/* Check a frame: numbers of strings, and enums within their bounds. */
 static bool index_check_frame(const struct tv_frame *frame, uint32_t strings)
 {
     return frame->class_name < strings && frame->name < strings && frame->signature < strings &&
@@ -277,6 +279,7 @@ static bool table_counter_facts_are_valid(const struct table_counts *counts,
            facts->description < counts->strings && facts->dimensions < counts->strings;
 }
 
+/* Check a counter, whose values are ranges of three shared arrays. */
 static bool index_check_counters_row(const struct table_counts *counts, const struct tv_counter *r)
 {
     const struct tv_tables *tables = &counts->trace->tables;
@@ -301,6 +304,7 @@ static bool index_check_flows_row(const struct table_counts *counts, const struc
            r->id < counts->strings;
 }
 
+/* Check an object: every number must be one of its table, as nothing later tests it again. */
 static bool index_check_objects_row(const struct table_counts *counts, const struct tv_object *r)
 {
     return r->input < counts->inputs && table_time_is_valid(counts, r->input, r->created) &&

@@ -119,6 +119,7 @@ void tv_trace_info_add_metadata(struct tv_trace_info *head, uint32_t input, stru
         input, tv_trace_info_string(head, key), tv_trace_info_string(head, value)};
 }
 
+/* Tell whether two frames are one to a user: all that is shown is equal. */
 static bool frames_are_equal(const struct tv_frame *a, const struct tv_frame *b)
 {
     return a->class_name == b->class_name && a->name == b->name && a->signature == b->signature &&

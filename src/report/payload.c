@@ -100,6 +100,8 @@ static void payload_put_u32(uint8_t *to, uint32_t value)
         to[i] = (uint8_t)(value >> 8 * i);
 }
 
+/* Make room for one block a worker.  A small source gets fewer, as an empty block would only cost
+ * memory. */
 static void payload_packer_init(struct payload_packer *packer, struct tv_source *source,
                                 unsigned workers)
 {

@@ -365,6 +365,8 @@ static enum tv_status catalogue_make_tables(struct tv_store *store, struct tv_er
     return made ? TV_OK : catalogue_fail(db, err);
 }
 
+/* Open the catalogue for writing.  An empty file gets its tables; one of another version is
+ * refused, not changed. */
 static enum tv_status catalogue_open_writer(struct tv_store *store, const char *path,
                                             struct tv_error *err)
 {

@@ -210,6 +210,8 @@ static void recovery_check_cache_file(void *context, const char *name)
 
 /* ---- Rows without files ---- */
 
+/* Check the file of a trace. One that is gone is forgotten; one of another size is kept, and marked
+ * as damaged. */
 static void recovery_check_trace_row(struct store_recovery *recovery, const char *id,
                                      uint64_t bytes)
 {

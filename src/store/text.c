@@ -87,6 +87,7 @@ static uint32_t text_fold_latin_pair(uint32_t c)
     return (c % 2 == 1) == large_is_odd ? c + 1 : c;
 }
 
+/* Return the lower case of a Greek letter; a final sigma counts as a sigma. */
 static uint32_t text_fold_greek(uint32_t c)
 {
     if (text_is_between(c, 0x391, 0x3ab) && c != 0x3a2)

@@ -215,6 +215,8 @@ static bool upload_are_too_many(struct tv_store *store, struct tv_bytes client,
     return true;
 }
 
+/* Add an upload, unless the client has too many in progress.  Count and insertion are one
+ * transaction, so that two requests cannot both take the last place. */
 static enum tv_store_status upload_insert_row(struct tv_store *store,
                                               const struct tv_store_new_upload *upload,
                                               const struct tv_store_id *uid,

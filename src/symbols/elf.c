@@ -114,6 +114,8 @@ static int debug_file_open_by_build_id(Elf *elf)
     return -1;
 }
 
+/* Open the separate debug file that the program names; -1: none.  Its checksum must be right, as
+ * the name alone fits other versions too. */
 static int debug_file_open_by_link(Elf *elf, const char *path)
 {
     /* The parts in front of and after the program's directory. */
@@ -306,6 +308,8 @@ static void elf_read_debug_file(struct tv_elf *elf, const char *path)
         elf->dwarf = dwarf_begin_elf(elf->debug, DWARF_C_READ, NULL);
 }
 
+/* Read symbols and debug information.  The full symbol table is preferred, then that of a separate
+ * debug file; the dynamic one, which has only exported functions, comes last. */
 static enum tv_status elf_read_elf(struct tv_elf *elf, const char *path, uint64_t base,
                                    struct tv_error *err)
 {

@@ -50,6 +50,8 @@ static void page_source_name(const struct tv_html_page *page, const char *called
         snprintf(name, size, "%s: %s", container, called);
 }
 
+/* Extract a trace of an HTML page.  Plain text is read in place; packed text becomes a member.  One
+ * of no known format is noted and left out. */
 static enum tv_status page_extract_trace(struct tv_extraction *extraction, struct tv_source *packed,
                                          const struct tv_html_page *page, size_t index,
                                          bool *cut_off, struct tv_error *err)

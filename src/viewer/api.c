@@ -232,6 +232,7 @@ static enum tv_status api_read_trace(const struct tv_query *query, uint64_t *num
 
 /* ---- Opening ---- */
 
+/* Read "1,5,2": numbers of open files, each once. */
 static enum tv_status api_read_inputs(struct tv_bytes text, struct tv_open_files *chosen,
                                       struct tv_error *err)
 {
