@@ -301,6 +301,7 @@ static void austin_add_sample(struct austin *austin, const struct austin_line *l
 
 /* ---- The file ---- */
 
+/* Take a line: metadata, or a stack with its figures. */
 static void austin_take_line(struct austin *austin, const struct tv_text_line *text)
 {
     struct tv_bytes key, value;

@@ -314,6 +314,8 @@ static void graph_figures_fill(struct graph_figures *figures)
         tv_time_add(&figures->uncalled[graph->functions[f].cycle], figures->inclusive[f]);
 }
 
+/* Write the costs of the functions that have any.  The file's own inclusive cost is preferred to
+ * the sum over the graph, which recursion makes inexact. */
 static void graph_write_functions(const struct graph_figures *figures)
 {
     const struct tv_call_graph *graph = figures->graph;

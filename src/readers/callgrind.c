@@ -164,6 +164,7 @@ static void callgrind_take_pid(struct callgrind *callgrind, struct tv_bytes text
         info->processes[info->threads[callgrind->graph.thread].process].id = pid;
 }
 
+/* Take a line "key: value" of the header. */
 static void callgrind_take_header(struct callgrind *callgrind, struct tv_bytes key,
                                   struct tv_bytes value)
 {
@@ -330,6 +331,7 @@ static void callgrind_take_line(struct callgrind *callgrind, struct tv_bytes lin
     }
 }
 
+/* Take all lines, and look now and then whether the user has stopped reading. */
 static enum tv_status callgrind_take_lines(struct callgrind *callgrind, struct tv_bytes text,
                                            struct tv_progress *progress, struct tv_error *err)
 {

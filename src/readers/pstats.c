@@ -79,6 +79,7 @@ static void pstats_store(struct pstats *pstats, uint32_t number, const struct ps
         pstats->values[number] = *value;
 }
 
+/* Take a string with a length of one byte or four. */
 static bool pstats_take_text(struct pstats *pstats, bool is_short, struct pstats_value *value)
 {
     struct tv_bytes text;
@@ -286,6 +287,7 @@ static bool pstats_take_caller(struct pstats *pstats, uint32_t caller, uint32_t 
     return true;
 }
 
+/* Take the dictionary of a function's callers.  False: it is damaged. */
 static bool pstats_take_callers(struct pstats *pstats, uint32_t callee)
 {
     uint32_t number, caller;
@@ -355,6 +357,8 @@ static void pstats_begin(struct pstats *pstats, struct tv_source *source,
         tv_call_graph_add_type(&pstats->graph, TV_BYTES("time"), TV_BYTES("nanoseconds"));
 }
 
+/* Read the file as the marshalled dictionary that cProfile writes; what came before damage is kept.
+ */
 static enum tv_status pstats_assemble(struct tv_source *source, struct tv_builder *builder,
                                       const struct tv_read_options *options, struct tv_error *err)
 {

@@ -423,6 +423,8 @@ static void battor_take_comment(const struct battor_reading *reading, struct tv_
         tv_trace_info_add_metadata(reading->side.trace->head, reading->side.input, key, text);
 }
 
+/* Take a line of a BattOr log: a sample of power, and perhaps an id by which its clock is aligned.
+ */
 static void battor_take_sample(struct battor_reading *reading, struct tv_bytes text,
                                uint64_t offset)
 {

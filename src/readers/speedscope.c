@@ -402,6 +402,7 @@ static void speedscope_apply_event(struct speedscope *file, const struct speedsc
     }
 }
 
+/* Read opened and closed calls.  Calls that are open at the end are closed there. */
 static void speedscope_read_evented(struct speedscope *file, const struct speedscope_profile *from,
                                     const struct tv_json_member *events)
 {
@@ -464,6 +465,7 @@ static bool speedscope_find_members(struct tv_json_stream *stream, struct tv_jso
     return tv_json_find_members(stream, members, SPEEDSCOPE_MEMBERS);
 }
 
+/* Read one profile of the file, which becomes a thread. */
 static void speedscope_read_profile(struct speedscope *file, struct tv_json_stream *stream)
 {
     struct tv_json_member members[SPEEDSCOPE_MEMBERS];

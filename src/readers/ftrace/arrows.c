@@ -139,6 +139,7 @@ static void ft_offset_found(const struct ft_sought_offsets *sought, uint64_t off
     }
 }
 
+/* Find the async slices and instants at the sought offsets, in one pass. */
 static void ft_offsets_seek(const struct tv_ft_merge *merge, const struct ft_sought_offsets *sought)
 {
     const struct tv_trace *trace = merge->trace;
@@ -168,6 +169,7 @@ static void ft_flow_find_by_event(const struct tv_ft_merge *merge, const struct 
 
 /* ---- By the time ---- */
 
+/* Find the slices of ends of flows that are bound by time: the one around, or the next one. */
 static void ft_flow_find_by_time(const struct tv_ft_merge *merge, const struct ft_open_end *ends,
                                  size_t count, unsigned workers)
 {

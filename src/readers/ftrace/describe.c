@@ -534,6 +534,8 @@ struct ft_described_args {
     size_t count;
 };
 
+/* Write an argument unless its key was written before.  A number is written as one only if JSON
+ * would read the same digits again. */
 static void ft_describe_put_pair(struct ft_described_args *args, struct tv_bytes key,
                                  struct tv_bytes value)
 {
@@ -572,6 +574,7 @@ static void ft_describe_put_argument(void *context, struct tv_bytes key, struct 
     ft_describe_put_pair(context, key, value);
 }
 
+/* Write the arguments of an event: of a mark those of the mark, otherwise those of the line. */
 static void ft_describe_put_event_args(struct ft_described_args *args,
                                        const struct ft_described_event *event)
 {

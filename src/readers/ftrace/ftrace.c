@@ -362,6 +362,7 @@ static void ft_visit_count_event(struct ft_visit *visit, const struct tv_ft_line
     visit->continues = tv_ft_event_continues(event->event);
 }
 
+/* Count a line that is no event. */
 static void ft_visit_count_other(struct ft_visit *visit, const struct tv_ft_record *record)
 {
     switch (record->other.kind) {

@@ -127,6 +127,7 @@ static bool ft_mark_parse_begin(struct tv_bytes rest, struct tv_ft_mark *mark)
     return true;
 }
 
+/* Parse "S|pid|name|cookie" after its letter. */
 static bool ft_mark_parse_async(struct tv_bytes rest, struct tv_ft_mark *mark)
 {
     if (!ft_mark_take_tgid(&rest, &mark->tgid) || !ft_mark_take_field(&rest, &mark->name) ||
@@ -137,6 +138,7 @@ static bool ft_mark_parse_async(struct tv_bytes rest, struct tv_ft_mark *mark)
     return true;
 }
 
+/* Parse "C|pid|name|value" after its letter, with a category that may follow. */
 static bool ft_mark_parse_counter(struct tv_bytes rest, struct tv_ft_mark *mark)
 {
     struct tv_bytes value;

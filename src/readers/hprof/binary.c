@@ -156,6 +156,8 @@ static bool hprof_take_frame(struct hprof_binary *reading, struct tv_cursor *cur
     return true;
 }
 
+/* Take a STACK_TRACE {serial, thread, count, ids of frames}.  A frame that is not known is left out
+ * and diagnosed. */
 static bool hprof_take_stack(struct hprof_binary *reading, struct tv_cursor *cursor,
                              uint64_t offset)
 {
@@ -178,6 +180,7 @@ static bool hprof_take_stack(struct hprof_binary *reading, struct tv_cursor *cur
     return true;
 }
 
+/* Take a START_THREAD {serial, object, stack, name, group, parent group}. */
 static bool hprof_take_thread(struct hprof_binary *reading, struct tv_cursor *cursor,
                               uint64_t offset)
 {

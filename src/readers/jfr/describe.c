@@ -149,6 +149,8 @@ static void jfr_describe_fields(struct tv_out *out, struct tv_jfr_chunk *chunk, 
     tv_out_char(out, '}');
 }
 
+/* Write a value as JSON.  Objects nest up to MAX_NESTED: a damaged file may have objects that
+ * contain themselves. */
 static void jfr_describe_value(struct tv_out *out, struct tv_jfr_chunk *chunk,
                                const struct tv_jfr_value *value, unsigned depth)
 {

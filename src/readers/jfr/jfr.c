@@ -318,6 +318,7 @@ static void jfr_read_chunks(struct jfr_reading *reading)
         tv_profile_warn(reading->recording->profile, TV_DIAGNOSTIC_TRAILING_BYTES, reading->at);
 }
 
+/* Read the chunks in parallel and take them in order. */
 static enum tv_status jfr_read_file(struct tv_jfr_recording *recording, struct tv_source *source,
                                     const struct tv_read_options *options, struct tv_error *err)
 {

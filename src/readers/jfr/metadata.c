@@ -250,6 +250,7 @@ static const struct {
     {"jdk.jfr.MemoryAddress", NULL, TV_JFR_ADDRESS},
 };
 
+/* Note the unit that an annotation gives a field. */
 static void jfr_annotate_field(struct tv_jfr_field *field, struct tv_bytes annotation,
                                struct tv_bytes value)
 {
@@ -263,6 +264,7 @@ static void jfr_annotate_field(struct tv_jfr_field *field, struct tv_bytes annot
         }
 }
 
+/* Apply the annotations, which name their classes by id and so need all classes to be read. */
 static void jfr_metadata_annotate(struct jfr_metadata *metadata)
 {
     struct tv_jfr_chunk *chunk = metadata->chunk;

@@ -230,6 +230,8 @@ static void jfr_scan_leave(struct tv_jfr_scan *scan, const struct tv_jfr_event *
 /* Number of events between two checks for cancellation. */
 #define EVENTS_BETWEEN_LOOKS 65536
 
+/* Go over the events of a chunk and take those that need nothing but sums.  All others are left for
+ * the pass in order. */
 static void jfr_scanner_take_events(struct jfr_scanner *scanner, const struct tv_progress *progress)
 {
     struct tv_jfr_scan *scan = scanner->scan;

@@ -204,6 +204,8 @@ TV_INLINE void jfr_stack_fetch(const struct jfr_stack_reader *reader, uint64_t p
     TV_PREFETCH(at + 64);
 }
 
+/* Make the leaves of the wanted stacks.  Stacks are climbed in groups, so that the memory of the
+ * next ones is fetched while one is read. */
 static void jfr_leaves_make(struct jfr_stack_reader *reader, const uint64_t *wanted)
 {
     const struct tv_lookup *stacks = reader->stacks;

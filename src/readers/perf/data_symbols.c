@@ -148,6 +148,8 @@ static bool perf_take_zero_text(struct tv_cursor *cursor, struct tv_bytes *text)
     return true;
 }
 
+/* Read the symbols of a module {path, kind, lowest address, count, symbols, offset}.  What was read
+ * before damage stays. */
 static bool perf_symbols_read_struct(struct tv_perf_symbols *symbols, struct tv_bytes bytes)
 {
     struct tv_cursor cursor = tv_cursor_over(bytes);

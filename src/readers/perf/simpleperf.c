@@ -99,6 +99,7 @@ static bool simpleperf_has_ended(struct tv_cursor cursor)
 
 /* ---- Files, threads, events: they come after the samples ---- */
 
+/* Take a File {1 id, 2 path, 3 symbols}; samples name symbols by their index. */
 static void simpleperf_take_file(struct simpleperf *report, struct tv_bytes message)
 {
     struct tv_cursor cursor = tv_cursor_over(message);
@@ -138,6 +139,7 @@ static void simpleperf_take_thread(struct simpleperf *report, struct tv_bytes me
     *tv_table_add(&report->thread_table) = thread;
 }
 
+/* Take the MetaInfo {1 event types, 2 application, 4 Android version}. */
 static void simpleperf_take_meta(struct simpleperf *report, struct tv_bytes message)
 {
     struct tv_cursor cursor = tv_cursor_over(message);
@@ -325,6 +327,7 @@ static void simpleperf_push_stack(struct simpleperf *report)
                               simpleperf_frame(report, &report->stack.rows[i - 1]), 0);
 }
 
+/* Take a Sample {1 time, 2 thread, 3 call chain, 4 count, 5 event, 6 why unwinding stopped}. */
 static void simpleperf_take_sample(struct simpleperf *report, struct tv_bytes message)
 {
     struct tv_cursor cursor = tv_cursor_over(message);

@@ -56,6 +56,8 @@ static struct tv_bytes pf_compact_comm(struct tv_pf_bundle *bundle,
     return TV_BYTES("");
 }
 
+/* Take switches in columns {1 steps of time, 2 state before, 3 next task, 6 index of its name}.
+ * The task before is the one that the processor switched to last. */
 static void pf_compact_take_switches(struct tv_pf_bundle *bundle, struct pf_compact *compact)
 {
     static const uint8_t columns[] = {1, 2, 3, 6};

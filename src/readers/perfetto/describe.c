@@ -240,6 +240,8 @@ static void pf_write_annotation_list(struct pf_describing *describing, struct tv
     tv_out_char(describing->out, dictionary ? '}' : ']');
 }
 
+/* Write the value of a debug annotation.  The fields of its name (1, 10, 13, 16) are not the value.
+ */
 static void pf_write_annotation_value(struct pf_describing *describing, struct tv_bytes annotation,
                                       unsigned depth)
 {

@@ -24,6 +24,7 @@ struct pf_log_line {
     uint32_t task; /* TV_NONE: it belongs to no thread */
 };
 
+/* Keep a log message as an instant "tag: text"; long ones are cut, the event has all of them. */
 static void pf_keep_log_line(struct tv_pf_reading *reading, const struct pf_log_line *log,
                              uint64_t offset)
 {

@@ -319,6 +319,7 @@ static bool pf_count_system_part(struct tv_pf_reading *reading, const struct tv_
 
 #define SYS_STATS 7u
 
+/* Take SysStats: counters of /proc by the names that the schema has for their fields. */
 static void pf_take_sys_stats(struct tv_pf_reading *reading, const struct tv_ft_at *at,
                               struct tv_bytes bytes)
 {

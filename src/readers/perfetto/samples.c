@@ -439,6 +439,7 @@ static void pf_take_heap_sample(struct tv_pf_reading *reading, const struct tv_p
     pf_add_allocation(reading, sample, "inuse_objects", "count", since.allocations - since.frees);
 }
 
+/* Take the heap samples of a process {1 pid, 2 samples, 9 time}. */
 static void pf_take_process_dump(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                                  struct tv_bytes bytes)
 {

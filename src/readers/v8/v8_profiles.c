@@ -398,6 +398,8 @@ static void v8_cpu_read_samples(struct v8_file *file, struct tv_json_stream *str
     tv_profile_reach(&file->profile, file->end > file->start ? file->end : file->start);
 }
 
+/* Read a .cpuprofile.  Old ones have a tree of nodes and seconds, new ones a list and microseconds;
+ * without samples the hit counts of the nodes are all there is. */
 static enum tv_status v8_cpu_assemble(struct tv_source *source, struct tv_builder *builder,
                                       const struct tv_read_options *options, struct tv_error *err)
 {
