@@ -285,6 +285,8 @@ static void chunk_replace_by_larger(struct tv_recorder_thread *self)
     spare_chunk_put(first, count, number);
 }
 
+/* Give a thread another chunk. A stream writes the full one and continues in its place; otherwise
+ * another is found, or the buffer overflows. */
 static bool thread_fetch_chunk(struct tv_recorder_thread *self)
 {
     struct tv_trace_buffer *buffer = &tv_recorder.buffer;

@@ -260,6 +260,7 @@ static bool event_unroll_to(struct tv_recorder_thread *self, uint64_t word, bool
     return found;
 }
 
+/* Leave a call: calls above it that were left without an exit are unrolled first. */
 static void event_leave_call(struct tv_recorder_thread *self, uint64_t word)
 {
     uint64_t entered = word & ~(uint64_t)TV_MT_ACTION_MASK;

@@ -227,6 +227,8 @@ static uint32_t *address_table_slot(const struct tv_address_table *list, uint64_
     return &list->numbers[at];
 }
 
+/* Double the table.  Memory is mapped, not allocated: the host's allocator may be the one that is
+ * being recorded. */
 static bool address_table_grow(struct tv_address_table *list)
 {
     struct tv_address_table wider = {.room = list->room ? list->room * 2 : METHOD_TABLE_FIRST};

@@ -38,6 +38,7 @@ static struct {
     struct tv_module_history history;
 } names_file;
 
+/* Read the spool's file of names as a whole, with a zero after it. */
 static int names_read(const char *path)
 {
     struct stat status;

@@ -236,6 +236,8 @@ static void snapshot_serve(int connection)
     close(file);
 }
 
+/* Serve requests for snapshots (a thread).  The socket may become another file of the program,
+ * which closes descriptors that it does not know; then this ends. */
 static void *snapshot_run(void *unused)
 {
     (void)unused;

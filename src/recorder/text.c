@@ -70,6 +70,8 @@ static bool utf16_is_surrogate(uint32_t unit, uint32_t first)
     return (unit & 0xFC00) == first;
 }
 
+/* Take a character of the JVM's modified UTF-8, which writes one beyond U+FFFF as two surrogates of
+ * three bytes each, and NUL as two bytes.  Anything malformed is "?". */
 static size_t jvm_text_take_character(const uint8_t *at, size_t left, uint32_t *character)
 {
     uint32_t second = 0;

@@ -113,6 +113,7 @@ static void thread_remove_signal_stack(struct tv_recorder_thread *self)
     self->handler_stack = NULL;
 }
 
+/* End a thread: its last chunk is closed and its name kept, as the system forgets it. */
 static void thread_end(struct tv_recorder_thread *self)
 {
     assert(!self->finished);
@@ -159,6 +160,8 @@ static void thread_make_end_key(void)
     pthread_key_create(&end_key, thread_on_exit);
 }
 
+/* Make the calling thread, or its fiber, known to the recorder; NULL: no memory.  Memory is mapped:
+ * this may run inside the program's allocator. */
 static struct tv_recorder_thread *thread_new(void)
 {
     sigset_t before;

@@ -167,6 +167,8 @@ static bool buffer_map_growth_file(uint8_t *first, size_t size, const char *fold
     return done;
 }
 
+/* Map the next part of a growing buffer over a file.  False: it has its largest size, or there is
+ * no room. */
 static bool buffer_map_next_piece(struct tv_trace_buffer *buffer)
 {
     size_t size = buffer_record_size(buffer), all = (size_t)buffer->head->records * size;

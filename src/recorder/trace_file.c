@@ -166,6 +166,9 @@ static uint32_t trace_writer_resolve(struct tv_trace_writer *writer, uint64_t *r
     return (uint32_t)number;
 }
 
+/* Decide about the records of a thread before any is written: the tables at the beginning of the
+ * file list the methods that are used, and the header counts the records.  `trim`: exits of calls
+ * that began before the recording are left out. */
 static void trace_writer_prepare_thread(struct tv_trace_writer *writer, uint32_t thread, bool trim)
 {
     struct record_cursor cursor = record_cursor_begin(writer, thread);
@@ -228,6 +231,7 @@ static void trace_writer_put_header(struct tv_trace_writer *writer, uint16_t ver
     writer->out->used += TV_MT_HEADER_SIZE;
 }
 
+/* Write the text header: what the recorder did, as keys that readers may skip. */
 static void trace_writer_put_keys(struct tv_trace_writer *writer)
 {
     static const char *const clocks[] = {TV_MT_CLOCK_WALL, TV_MT_CLOCK_THREAD_CPU,

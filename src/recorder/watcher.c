@@ -233,6 +233,7 @@ static bool signal_is_deadly(int number)
     return number > 0 && number < _NSIG && !is_other;
 }
 
+/* Have the watcher write the file before a deadly signal ends the process (a signal handler). */
 static void watcher_on_signal(int signal_number)
 {
     int saved = errno;

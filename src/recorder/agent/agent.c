@@ -415,6 +415,8 @@ static jint agent_begin_attached(JavaVM *vm, const struct tv_agent_options *opti
     return failed ? JNI_ERR : result;
 }
 
+/* Obey a command for the agent that is loaded already: print help, end, or begin another recording.
+ */
 static jint agent_attach_again(JavaVM *vm, const char *text)
 {
     struct tv_agent_options options;

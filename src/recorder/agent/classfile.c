@@ -97,6 +97,7 @@ static void classfile_skip_members(struct tv_class_cursor *cursor)
     }
 }
 
+/* Read the attributes of the class, of which only the name of the source file matters. */
 static void classfile_read_attributes(struct tv_classfile *file, struct tv_class_cursor *cursor)
 {
     for (unsigned i = tv_class_take_u16(cursor); i > 0 && !cursor->bad; i--) {
@@ -208,6 +209,7 @@ enum tv_opcode_kind tv_opcode_kind(uint8_t opcode)
     return opcode == 200 || opcode == LAST_OPCODE ? TV_OP_WIDE_JUMP : TV_OP_PLAIN;
 }
 
+/* Return the length of a switch with its padding and table; 0: it is damaged. */
 static uint64_t switch_length(const uint8_t *code, uint32_t at, uint32_t length)
 {
     uint32_t start = tv_opcode_switch_start(at);

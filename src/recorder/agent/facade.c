@@ -70,6 +70,7 @@ static jstring JNICALL facade_connect_recorder(JNIEnv *jni, jclass class, jstrin
     return fine ? NULL : (*jni)->NewStringUTF(jni, why);
 }
 
+/* Start a trace for Java code.  As with Android's Debug class, a second start is no error. */
 static int facade_start_trace(JNIEnv *jni, struct tv_agent_trace *wanted, size_t length)
 {
     if (wanted->path == NULL)

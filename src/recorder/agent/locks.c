@@ -155,6 +155,8 @@ static void lock_end_park(JNIEnv *jni, int64_t now)
     tv_agent_sampling_release();
 }
 
+/* Stand in for Unsafe.park: note the wait before it and its end after it.  The original is called
+ * in any case. */
 static void JNICALL lock_park_call(JNIEnv *jni, jobject unsafe, jboolean absolute, jlong time)
 {
     struct tv_profiler *profiler = tv_agent_sampling_hold();

@@ -81,6 +81,7 @@ static const char *path_samples_suffix(const struct tv_agent_options *options)
     return endings[options->format];
 }
 
+/* Name the files of a recording.  False: a name is too long. */
 static bool path_name_files(const struct tv_agent_options *options, unsigned number,
                             struct tv_agent_paths *paths)
 {

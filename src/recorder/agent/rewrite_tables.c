@@ -142,6 +142,8 @@ static void code_tables_add_handler_frame(const struct tv_rewrite_code *code,
     frames->count++;
 }
 
+/* Write the StackMapTable over the new places, with a frame for the handler that was added.  False:
+ * it cannot be written, and the method stays as it was. */
 static bool code_tables_put_frames(const struct tv_rewrite_code *code, struct tv_class_span table,
                                    struct tv_byte_buffer *out)
 {

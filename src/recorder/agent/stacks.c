@@ -304,6 +304,7 @@ static bool agct_allocate_slots(void)
     return agct.answers >= 0;
 }
 
+/* Prepare AsyncGetCallTrace.  Return why that is not possible, or NULL. */
 static const char *agct_prepare_once(JavaVM *vm)
 {
     if (!agct_find_function())
@@ -534,6 +535,7 @@ static void agct_hand_over_missing(const struct tv_agent_stacks *wanted, jint in
         (void)tv_agent_stacks_take_one(wanted, index);
 }
 
+/* Pass on the stack of a thread, or what stands for it, and free the slot. */
 static void agct_hand_over_slot(const struct tv_agent_stacks *wanted, struct agct_slot *slot)
 {
     assert(slot->index >= 0 && slot->index < wanted->count);

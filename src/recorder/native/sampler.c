@@ -327,6 +327,7 @@ struct tvrec_set {
     char group[TV_BUFFER_NAME];
 };
 
+/* Make room for as many threads; false: no memory, or more than Linux can have. */
 static bool thread_set_reserve(pid_t **tids, size_t *room, size_t wanted)
 {
     if (wanted <= *room)

@@ -402,6 +402,7 @@ static bool slot_is_full(const struct sample_slot *slot)
     return atomic_load(&slot->state) == SLOT_FULL;
 }
 
+/* Wait until all slots are filled, or until the end of the time. */
 static void signal_wait_for_slots(struct sample_slot *const *slots, uint32_t count, uint64_t end)
 {
     struct timespec until = {(time_t)(end / 1000000000), (long)(end % 1000000000)};

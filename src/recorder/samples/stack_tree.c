@@ -84,6 +84,7 @@ static uint32_t stack_pairs_slot(const struct stack_pairs *pairs, uint32_t one, 
     return at;
 }
 
+/* Make room for one more pair, so that half of the slots stay free. */
 static bool stack_pairs_grow(struct stack_pairs *pairs)
 {
     struct stack_pairs wider = {NULL, pairs->room == 0 ? TREE_FIRST_ROOM : pairs->room * 2,
