@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/out.h"
 
+/* Return the value of a digit; -1: none. */
 static int base64_digit_value(uint8_t c)
 {
     if (c >= 'A' && c <= 'Z')
@@ -128,6 +129,8 @@ struct tv_bytes tv_query_split(struct tv_bytes *target)
     return rest;
 }
 
+/* Decode %41 and, with `plus`, "+" as a blank. The text never grows, so it is decoded where it is.
+ * Control characters are refused: they have no use, and would be written into logs. */
 static enum tv_status query_decode_in_place(uint8_t *text, size_t length, bool plus,
                                             struct tv_bytes *decoded, struct tv_error *err)
 {

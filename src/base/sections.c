@@ -271,6 +271,7 @@ static void sections_verify_share(void *context, unsigned index)
     }
 }
 
+/* Compare the checksums of all sections, block by block on several threads. */
 static enum tv_status sections_verify(const struct tv_sections *sections, unsigned workers,
                                       struct tv_error *err)
 {

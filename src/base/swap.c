@@ -436,6 +436,8 @@ static bool swap_map_file(int fd)
     return false;
 }
 
+/* Open the file for data that exceeds the limit.  A file system in memory would make the limit
+ * pointless, so it is refused. */
 static enum tv_status swap_open_files(int *fd, struct tv_error *err)
 {
     struct statfs info;

@@ -272,6 +272,8 @@ static int broker_open_entry(const struct broker *broker, const struct tv_broker
                : -1;
 }
 
+/* Begin a cache entry for a sandboxed command.  Only a key of a file that the command was given is
+ * allowed.  Return the descriptor for it, or -1. */
 static int broker_begin_entry(struct broker *broker, const struct tv_broker_request *request,
                               struct tv_broker_reply *reply)
 {

@@ -286,6 +286,8 @@ static enum tv_status answer_begin_block(struct tv_engine_answer *answer, struct
     return TV_OK;
 }
 
+/* Read a part of the answer.  It comes in blocks with their length, so that its end is told from
+ * the death of the child. */
 static enum tv_status answer_read_pipe(struct tv_engine_answer *answer, void *buffer, size_t size,
                                        size_t *got, struct tv_error *err)
 {

@@ -466,6 +466,7 @@ static void child_take_question(struct engine_child *child, const void *text, si
 
 /* ---- Loading ---- */
 
+/* Read the trace: from its index if that is right, else from the file. */
 static enum tv_status child_load(void *context, const struct tv_session_input *inputs, size_t count,
                                  struct tv_progress *progress, struct tv_trace **trace,
                                  struct tv_error *err)
@@ -590,6 +591,7 @@ static void child_serve(struct engine_child *child)
 
 /* ---- Start ---- */
 
+/* Wait for the first message, which says what to read. */
 static bool child_receive_begin(struct tv_engine_begin *begin)
 {
     struct tv_engine_message message;

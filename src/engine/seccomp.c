@@ -138,6 +138,8 @@ static const int call_registers[] = {REG_RDI, REG_RSI, REG_RDX, REG_R10};
 #define RESULT(registers) ((registers)->regs[0])
 #endif
 
+/* Answer newfstatat for an open descriptor, which the C library uses for fstat (a signal handler).
+ * A path is refused. */
 static void seccomp_emulate_fstat(int number, siginfo_t *info, void *context)
 {
     mcontext_t *registers = &((ucontext_t *)context)->uc_mcontext;

@@ -402,6 +402,8 @@ static void limiter_take_lingerers(struct tv_limiter *limiter)
         limiter_linger(limiter, fds[i]);
 }
 
+/* Read what a client still sends after its refusal, so that the refusal reaches it; close when it
+ * stops or the time is up. */
 static void limiter_drain_lingerer(struct limiter_lingerer *lingerer, bool readable, uint64_t now)
 {
     uint8_t buffer[16384];

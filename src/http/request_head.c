@@ -115,6 +115,8 @@ static bool head_adds_up(const struct tv_request_head *head)
     return sum == head->size;
 }
 
+/* Check all headers.  Some must not be repeated: two lengths of one body are how requests are
+ * smuggled past a proxy. */
 static bool head_headers_are_valid(const struct tv_request_head *head)
 {
     for (size_t i = 0; i < head->count; i++) {

@@ -92,6 +92,7 @@ static bool index_check_diagnostics(const struct tv_trace_info *head)
     return true;
 }
 
+/* Check the inputs and their clocks.  Return the name of the first damaged part, or NULL. */
 static const char *index_check_all_inputs(const struct tv_trace *trace)
 {
     const struct tv_trace_info *head = trace->head;
@@ -104,6 +105,7 @@ static const char *index_check_all_inputs(const struct tv_trace *trace)
     return index_check_diagnostics(head) ? NULL : "its diagnostics";
 }
 
+/* Check the lists of the trace info.  Return the name of the first damaged part, or NULL. */
 static const char *index_check_lists(const struct tv_trace_info *head, uint32_t strings)
 {
     for (uint32_t i = 0; i < head->process_count; i++)
@@ -361,6 +363,7 @@ static bool index_check_samples_row(const struct table_counts *counts, const str
            r->line_path < counts->paths && r->type < counts->trace->tables.value_types.count;
 }
 
+/* Check a memory dump and the range of its figures. */
 static bool index_check_memory_dumps_row(const struct table_counts *counts,
                                          const struct tv_memory_dump *r)
 {
@@ -377,6 +380,7 @@ static bool index_check_memory_figures_row(const struct table_counts *counts,
     return r->of < counts->strings && r->name < counts->strings && r->units < counts->strings;
 }
 
+/* Check a context, which always has a thread. */
 static bool index_check_contexts_row(const struct table_counts *counts, const struct tv_context *r)
 {
     return r->input < counts->inputs && table_time_is_valid(counts, r->input, r->start) &&
@@ -437,6 +441,7 @@ static bool index_check_blockings_row(const struct table_counts *counts,
            r->thread < counts->threads && r->caller < counts->strings && tv_index_is_flag(&r->io);
 }
 
+/* Check a fact of a task, whose times may be unknown. */
 static bool index_check_task_facts_row(const struct table_counts *counts,
                                        const struct tv_task_facts *r)
 {

@@ -324,6 +324,8 @@ static void index_read_inputs(struct index_reading *r)
     tv_free(sources);
 }
 
+/* Rebuild the diagnostics.  Kinds and counts of places are checked here, because they are used as
+ * indexes at once. */
 static void index_read_diagnostics(struct index_reading *r)
 {
     struct tv_diagnostics *all = &r->trace->head->diagnostics;

@@ -73,6 +73,8 @@ static struct tv_elf *perf_open_elf(const char *root, const struct tv_perf_file 
     return NULL;
 }
 
+/* Open what names the addresses of a file: symbols of the program, a list that a JIT compiler
+ * wrote, or the kernel's. */
 static void perf_name_source_open(struct perf_name_source *source,
                                   const struct perf_name_resolution *r, uint32_t number)
 {

@@ -352,6 +352,8 @@ static enum tv_status catalogue_check_no_traces(struct tv_store *store, struct t
     return count == 0 ? TV_OK : catalogue_fail_damaged(err, "it is empty, and there are traces");
 }
 
+/* Make the tables of a new store.  A folder that already has traces lost its catalogue, and is not
+ * taken for a new one. */
 static enum tv_status catalogue_make_tables(struct tv_store *store, struct tv_error *err)
 {
     struct tv_db *db = &store->write;

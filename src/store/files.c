@@ -117,6 +117,8 @@ static enum tv_store_status cache_install(struct tv_store *store, const char *id
     return status;
 }
 
+/* Keep a finished cache file.  Its size is reserved before it gets its name, so that the limit of
+ * the store holds. */
 static enum tv_store_status cache_keep(struct tv_store *store, struct tv_store_new_cache *cache,
                                        const char *part, struct tv_error *err)
 {

@@ -190,6 +190,8 @@ static void recovery_check_trace_file(void *context, const char *name)
         recovery_remove_file(recovery->store, recovery->store->traces, "traces", name);
 }
 
+/* Count a cache file of a trace that there is, and remove any other.  After an error of the
+ * catalogue nothing is removed: it cannot tell. */
 static void recovery_check_cache_file(void *context, const char *name)
 {
     struct store_recovery *recovery = context;

@@ -81,6 +81,8 @@ static bool search_fold_into(struct tv_bytes text, char *room, size_t size, stru
     return true;
 }
 
+/* Fold the words of a query in the way in which names are stored, so that the catalogue compares
+ * bytes. */
 static enum tv_store_status search_make_terms(const struct tv_store_query *query,
                                               struct search_terms *terms, struct tv_error *err)
 {
@@ -116,6 +118,8 @@ static bool search_read_hex(struct tv_bytes digits, struct search_cursor *cursor
     return true;
 }
 
+/* Read where the last page ended: order, key and id.  A cursor of another order is refused, as it
+ * would skip traces. */
 static bool search_read_cursor(const struct tv_store_query *query, struct search_cursor *cursor)
 {
     struct tv_bytes rest = query->after, order, key;

@@ -110,6 +110,7 @@ static enum tv_status store_fail_in_use(int lock, struct tv_error *err)
                    (unsigned long long)owner);
 }
 
+/* Lock the store for this process.  The kernel frees the lock however the process ends. */
 static enum tv_status store_take_lock(struct tv_store *store, struct tv_error *err)
 {
     char text[24];

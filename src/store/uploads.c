@@ -403,6 +403,8 @@ static enum tv_store_status upload_move_and_commit(struct tv_store *store, const
     return TV_STORE_OK;
 }
 
+/* Make a trace of a complete upload.  It may be called again after a crash: what is done already is
+ * not done twice. */
 static enum tv_store_status upload_finish(struct tv_store *store, const char *uid,
                                           struct tv_store_id *trace, struct tv_error *err)
 {

@@ -482,6 +482,8 @@ static bool queue_await_work(struct tv_reading_queue *queue, unsigned *woken)
     return goes_on;
 }
 
+/* Read waiting traces until the server stops (a thread).  The queue is in the catalogue, so it
+ * survives a restart. */
 static void *queue_run_reader(void *context)
 {
     struct queue_reader *reader = context;

@@ -254,6 +254,7 @@ static enum tv_status api_read_inputs(struct tv_bytes text, struct tv_open_files
                              : tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "inputs: there are none");
 }
 
+/* Read "0,-5000": nanoseconds for each chosen file, in their order; missing ones are 0. */
 static enum tv_status api_read_offsets(struct tv_bytes text, struct tv_open_files *chosen,
                                        struct tv_error *err)
 {
@@ -270,6 +271,7 @@ static enum tv_status api_read_offsets(struct tv_bytes text, struct tv_open_file
     return TV_OK;
 }
 
+/* Open the chosen files as one trace, and answer its number. */
 static enum tv_status api_open_files(struct tv_open_traces *traces, const struct tv_query *query,
                                      struct tv_out *out, struct tv_error *err)
 {
@@ -352,6 +354,8 @@ static bool api_is_file_question(struct tv_bytes name)
     return api_find_file_question(name) != NULL;
 }
 
+/* Answer a question about the files of the viewer. It changes something, so it must have a header
+ * that no form of another site can send. */
 static void api_answer_file_question(struct tv_open_traces *traces,
                                      const struct tv_request *request, struct tv_answer *answer)
 {
@@ -527,6 +531,8 @@ static enum tv_open_trace_found api_hold_side(struct tv_open_traces *traces, str
     return TV_OPEN_TRACE_READY;
 }
 
+/* Answer a comparison of open traces.  Each of them is held until the answer is written, so that
+ * none is closed meanwhile. */
 static void api_answer_comparison(struct tv_open_traces *traces, const struct tv_query *query,
                                   struct tv_answer *answer)
 {

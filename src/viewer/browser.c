@@ -42,6 +42,8 @@ static int browser_prepare(posix_spawnattr_t *attributes, posix_spawn_file_actio
 
 /* ---- The file that redirects to the address ---- */
 
+/* Make a directory that only this user can read.  XDG_RUNTIME_DIR is preferred: it is gone after a
+ * logout. */
 static bool browser_make_private_directory(struct tv_browser *browser)
 {
     static const char *const variables[] = {"XDG_RUNTIME_DIR", "TMPDIR"};

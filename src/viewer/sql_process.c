@@ -161,6 +161,8 @@ static void sql_child_limit_memory(const struct tv_viewer_sql *viewer, uint64_t 
         viewer->limit_memory((uint64_t)usage.ru_maxrss * 1024 + 2 * queries + SPARE_MEMORY);
 }
 
+/* Answer queries in a forked child, which has the trace in memory already.  A thread listens for
+ * the next request, so that one can be stopped; the child never returns. */
 static _Noreturn void sql_child_main(struct sql_child *child, const struct tv_trace *trace,
                                      const struct tv_viewer_sql *viewer,
                                      const struct tv_sql_options *options)

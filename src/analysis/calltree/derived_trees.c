@@ -67,6 +67,7 @@ static bool sample_is_of_value(const struct sample_counting *counting,
     return tv_sample_title(&counting->trace->tables, sample) == counting->value;
 }
 
+/* Tell whether a sample is in the range and of a chosen thread. */
 static bool sample_is_wanted(const struct sample_counting *counting, const struct tv_sample *sample)
 {
     const struct tv_selection *selection = counting->selection;

@@ -347,6 +347,8 @@ static void profile_stitch_methods(const struct profile_stitch *stitching,
     }
 }
 
+/* Correct the recursion of a thread in a chunk.  Calls that the chunk took for outermost are inside
+ * a call that was open before it. */
 static void profile_stitch_recursion(const struct profile_stitch *stitching,
                                      const struct profile_chunk *chunk,
                                      const struct tv_walk_start *start)

@@ -612,6 +612,7 @@ static void path_moves_apply(struct path_moves *moves)
     tv_free(moves->target);
 }
 
+/* Match the paths of renamed methods between both sides. */
 static void run_callers_match_paths(struct tv_run_table *table)
 {
     struct path_moves moves = {.table = table, .count = table->row_count};

@@ -69,6 +69,7 @@ static tv_ns display_vsync_period(const struct tv_tables *tables, const struct t
     return period;
 }
 
+/* Take the beat of the display from a vsync counter, the best known name first. */
 static void display_take_counters(const struct tv_trace *trace,
                                   struct tv_display_interval *intervals)
 {

@@ -483,6 +483,7 @@ struct flame_time_name {
     tv_ns start;
 };
 
+/* Find the slice or the thread of a name.  Names are numbers: slices row by row, then threads. */
 static struct flame_time_name flame_time_find_named(const struct flame_time_walk *walk,
                                                     uint32_t name)
 {

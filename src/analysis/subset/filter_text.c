@@ -148,6 +148,8 @@ static bool filter_has_capital(struct tv_bytes text)
 
 /* ---- Values ---- */
 
+/* Add a value to a term.  A word is found anywhere in a text, unless it is exact, has a star, or is
+ * an id; so it gets a star on both sides. */
 static void filter_term_add_value(struct tv_filter_term *term, const struct filter_word *parsed,
                                   bool exact)
 {
@@ -369,6 +371,7 @@ static bool filter_parse_field(struct filter_line *line, struct tv_filter_term *
     return good;
 }
 
+/* Parse the operator after a field; the caller has seen its first byte. */
 static enum filter_operator filter_parse_operator(struct filter_line *line)
 {
     assert(filter_is_operator(line->text.data[line->at]));
@@ -436,6 +439,7 @@ static bool filter_line_check(const struct filter_line *line)
     return true;
 }
 
+/* Parse the terms up to the end of the line.  False: the message is written. */
 static bool filter_parse_terms(struct filter_line *line, struct tv_filter *filter)
 {
     for (;;) {

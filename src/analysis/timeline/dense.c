@@ -59,6 +59,7 @@ static void histogram_add_row(struct histogram *h, const struct tv_trace *trace,
     }
 }
 
+/* Count the events of the trace by time: slices, instants, samples and values of counters. */
 static void histogram_fill(struct histogram *h, const struct tv_trace *trace)
 {
     const struct tv_tables *tables = &trace->tables;

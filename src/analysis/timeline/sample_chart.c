@@ -255,6 +255,8 @@ static tv_ns chart_last_end(const struct chart_drawing *d, const struct chart_th
     return chart_end(chart_time(d, row), length >= 0 ? length : thread->most / 2);
 }
 
+/* Draw the bars of all threads.  A sample lasts until the next one of its thread, so each is drawn
+ * when the next comes. */
 static void chart_draw_all(struct chart_drawing *d)
 {
     d->chart->count = 0;

@@ -42,6 +42,7 @@ bool tv_compare_has_groups(const struct tv_settings *settings)
 
 /* ---- Before the sandbox ---- */
 
+/* List the files of --baseline: those in it are one session, and each subdirectory is another. */
 static enum tv_status compare_expand_baseline(struct tv_settings *settings, struct tv_error *err)
 {
     struct tv_compare_settings *compare = &settings->compare;

@@ -13,6 +13,7 @@ static const struct tv_option help_options[] = {
     TV_OPTIONS_END,
 };
 
+/* Print the help of a command.  A name that is nearly one is suggested. */
 static int cmd_help_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     if (settings->files.count == 0)

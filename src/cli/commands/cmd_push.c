@@ -299,6 +299,7 @@ static bool sender_pause(unsigned *tries)
 
 /* ---- The upload ---- */
 
+/* Append bytes in base64. */
 static void sender_add_base64(struct tv_out *out, struct tv_bytes bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -314,6 +314,8 @@ static int viewer_files_send(void *context, const uint32_t *numbers, size_t coun
                             : tv_push_process_start(paths, count, &files->push);
 }
 
+/* List the files of the command line; a second half (.data after .key) belongs to the one before
+ * it. */
 static enum tv_status viewer_files_init(struct viewer_files *files,
                                         const struct tv_settings *settings, struct tv_error *err)
 {

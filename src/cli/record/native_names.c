@@ -229,6 +229,7 @@ static bool native_stream_pass_next(struct stream_copy *copy)
     return bytes[OP_AT] == TV_MT_STREAM_THREAD && native_stream_pass_thread(copy);
 }
 
+/* Read the header of a streaming file.  False: it is another file. */
 static bool native_stream_read_head(struct stream_copy *copy, uint8_t *bytes, size_t *length)
 {
     *length = fread(bytes, 1, TV_MT_HEADER_SIZE, copy->in);

@@ -174,6 +174,7 @@ static void program_export_list(const char *name, const struct tv_words *words)
         program_append_variable(name, words->items[i], '\n');
 }
 
+/* Put the options into the environment, from which the library in the program reads them. */
 static void program_export_calls(const struct tv_record_plan *plan)
 {
     const struct tv_record_settings *record = &plan->settings->record;

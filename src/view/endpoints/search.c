@@ -282,6 +282,8 @@ static void search_match_stacks(struct tv_view_search *search)
             search->frames[paths->nodes[i].frame] | search->paths[paths->nodes[i].parent];
 }
 
+/* Search the stacks of samples from the cursor on.  Each path is matched once, whatever the number
+ * of its samples. */
 static bool search_step_samples(struct tv_view_search *search)
 {
     const struct tv_tables *tables = &search->trace->tables;

@@ -33,6 +33,8 @@ static void calls_text_columns(struct tv_text_table *table)
         tv_text_table_add(table, &columns[i]);
 }
 
+/* Write the row of a method: its calls on both sides, as far as calls of one run can tell anything.
+ */
 static void calls_text_row(struct tv_text_table *table, const struct tv_compare_report *report,
                            uint32_t row)
 {

@@ -320,6 +320,8 @@ static struct tv_bytes dump_last_graph_column(const struct tv_ft_graph_line *cal
     return (struct tv_bytes){line.data + start, line.length - start};
 }
 
+/* Print a call of a kernel function in the columns of events; a column that the line lacks is "-".
+ */
 static void dump_write_graph_call(struct tv_dump_records *dump, const struct tv_ft_graph_line *call,
                                   struct tv_bytes line)
 {

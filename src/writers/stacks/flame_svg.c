@@ -277,6 +277,8 @@ static void flame_svg_add_title(const struct flame_svg_picture *p, struct tv_byt
     tv_out_text(p->out, "</title>");
 }
 
+/* Write a rectangle with its label.  Places are whole steps, so that neighbours meet without a gap.
+ */
 static void flame_svg_add_frame(const struct flame_svg_picture *p,
                                 const struct tv_flame_frame *frame, struct tv_bytes name,
                                 uint32_t level, uint32_t place)

@@ -395,6 +395,7 @@ static void frames_json_name(const struct frames_table *t, const char *key, uint
     tv_out_release(&name);
 }
 
+/* Write a frame as JSON; what a frame has not is null. */
 static void frames_json_row(const struct frames_table *t, uint64_t number,
                             const struct tv_display_frame *frame, void *context)
 {

@@ -649,6 +649,7 @@ enum firefox_marker_value {
     FIREFOX_MARKER_CATEGORY,
 };
 
+/* Write one column of a slice: the format has an array for each member of its markers. */
 static void firefox_write_marker(const struct sample_file *file, const struct tv_slice *slice,
                                  uint32_t names, enum firefox_marker_value value)
 {

@@ -238,6 +238,7 @@ static struct trace_event_mentioned trace_event_find_mentioned(const struct tv_t
     return spoken;
 }
 
+/* Write the names of the processes and threads that events mention. */
 static void trace_event_add_names(const struct tv_trace_events *events)
 {
     const struct tv_trace_info *head = events->trace->head;
