@@ -101,6 +101,10 @@ export class History {
     if (text !== this.written) this.push(text);
   }
 
+  /**
+   * Follow the browser to another entry of the history. An entry of another trace or filter is
+   * another page.
+   */
   private arrived(state: Entry | null): void {
     // The user edited the address: a move like any other, with no entries after it.
     if (state) this.at = state.traceview;

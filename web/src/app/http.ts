@@ -54,6 +54,10 @@ async function engineErrorOf(response: Response): Promise<EngineError> {
 
 export const overHttp: Send = (address, init) => fetch(address, init);
 
+/**
+ * Send a request to the engine. An answer that the trace was closed ends it like a cancelled one,
+ * after `changed` was told.
+ */
 export async function sendEngineRequest(path: string, asked: Ask): Promise<Response> {
   const { query = {}, signal, method = 'GET', changing, body, changed, send = overHttp } = asked;
   let response: Response;

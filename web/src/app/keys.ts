@@ -53,6 +53,10 @@ export class Keys {
     );
   }
 
+  /**
+   * Handle a key; true: it is used up. What is typed into a field, and what belongs to the browser,
+   * is left alone.
+   */
   private handle(e: KeyboardEvent): boolean {
     // On many layouts brackets need AltGr, which some systems report as Ctrl and Alt.
     if (e.getModifierState('AltGraph') && !Keys.typing(e.target) && this.alongFlow(e.key))
@@ -67,6 +71,7 @@ export class Keys {
     return this.move(e) || this.walk(e.key) || this.act(e) || this.typeToFind(e);
   }
 
+  /** Handle a key with Ctrl or Cmd. */
   private withControl(e: KeyboardEvent): boolean {
     const key = e.key.toLowerCase();
     if (key === 'f' && e.shiftKey) {
@@ -314,6 +319,10 @@ export class Keys {
     return true;
   }
 
+  /**
+   * Copy the marked lines of the table, or the name of the selected method. Text that the user has
+   * marked is left to the browser.
+   */
   private copy(e: ClipboardEvent): void {
     const chosen = document.getSelection();
     if (Keys.typing(document.activeElement) || (chosen && !chosen.isCollapsed)) return;

@@ -87,6 +87,7 @@ export class Opener {
     if (!this.dialog.open && !this.refuses) this.input.click();
   };
 
+  /** Open dropped files, or say why that cannot be. */
   private async dropped({ files, folders }: Dropped): Promise<void> {
     const [folder] = folders;
     if (this.dialog.open) return;

@@ -157,6 +157,10 @@ export class Pages {
     this.box.showResult(this.shown?.viewer.facts.filtered ?? null, message, column);
   }
 
+  /**
+   * Replace the page by one for another engine or filter. The user keeps the height of the lower
+   * panel, the place in the list and what he types.
+   */
   private put(
     engine: Engine,
     facts: TraceFacts,

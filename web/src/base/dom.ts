@@ -39,6 +39,7 @@ export function setAttribute(
   else element.setAttribute(name, String(value));
 }
 
+/** Set properties, attributes, styles and listeners of an element. */
 function applyAttributes(element: HTMLElement, a: Attributes): void {
   if (a.class) element.className = a.class;
   if (a.title !== undefined) element.title = a.title;

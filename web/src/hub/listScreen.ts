@@ -102,6 +102,7 @@ export class ListScreen implements Screen {
     });
   }
 
+  /** Show how many traces there are, or why there are none. */
   private tell(): void {
     const listed = this.store.listed.get();
     const query = this.store.query.get();

@@ -194,6 +194,10 @@ function noteView(e: Edited): HTMLElement {
   return h('div', { class: 'note-form' }, area, save);
 }
 
+/**
+ * Create the line that says how long the trace stays, with the buttons that change it. Deleting
+ * asks once more in the same place.
+ */
 function retentionView(e: Edited): HTMLElement {
   const words = h('p', null);
   const pin = screenButton('Pin', '', () => {

@@ -92,6 +92,10 @@ export class TraceScreen implements Screen {
     if (isBeingRead(trace)) this.later(this.polls++ < 4 ? FIRST_POLL_MS : POLL_MS);
   }
 
+  /**
+   * Show that the trace could not be read. While there is an older answer, that stays; a trace that
+   * is not there is not asked for again.
+   */
   private failed(error: unknown): void {
     if (this.trace.peek()) {
       this.trouble.show(error);

@@ -143,6 +143,10 @@ function big(_: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value;
 }
 
+/**
+ * Ask for the lengths of the calls of a method in every run of both sides; null: samples have no
+ * calls.
+ */
 async function askCalls(
   viewer: Viewer,
   method: ComparedMethod | null,

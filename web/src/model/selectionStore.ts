@@ -95,6 +95,10 @@ export class SelectionStore {
     }
   }
 
+  /**
+   * Ask where the selected method runs in the view, unless an earlier answer covers it at about
+   * this zoom.
+   */
   private loadExtents(): void {
     const frame = this.viewer.frame.peek();
     if (frame === null || this.viewer.frames.isPackage(frame)) return;

@@ -83,6 +83,10 @@ const NAME_COLUMN: StatesColumn = {
 /** Columns that are always present; other states need a thread that was in that state. */
 const ALWAYS = ['running', 'runnable', 'sleeping', 'uninterruptible'];
 
+/**
+ * Return a column for each state that a thread was in; the usual ones are always there, so that the
+ * table does not jump.
+ */
 function stateColumns(answer: StatesAnswer): StatesColumn[] {
   const columns = STATES.map((state, i): StatesColumn | null => {
     const any = answer.threads.some((row) => (row[4][i] ?? 0) > 0);

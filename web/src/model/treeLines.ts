@@ -227,6 +227,7 @@ export class TreeLines {
     return id.startsWith('incl') ? times?.incl : times?.self;
   }
 
+  /** Sort the children of a line, and remember their order until the order of the table changes. */
   private sort(line: number, family: Family, frames: Frames): Uint32Array {
     const names = this.order.column === 'name';
     const values = names ? undefined : this.column(this.order.column);

@@ -152,6 +152,10 @@ export class TreeStore {
       });
   }
 
+  /**
+   * Open lines one level after the other: a line is named by its place below the one above it,
+   * which must be there first.
+   */
   private async openLevel(
     tree: TreeLines,
     wanted: readonly { under: number; open: OpenLine }[],
@@ -207,6 +211,7 @@ export class TreeStore {
     return this.viewer.engine.tree({ ...scope, ...asked }, signal);
   }
 
+  /** Ask for the tree of another scope, and open the lines that were open before. */
   private ask(scope: Omit<TreeQuestion, keyof NodesQuestion>, measure: Measure): void {
     const text = JSON.stringify(scope);
     if (text === this.asked) return;

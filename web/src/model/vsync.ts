@@ -86,6 +86,9 @@ export class VsyncStore {
     });
   }
 
+  /**
+   * Ask for the beats of the display in the view and a view on both sides, unless they are there.
+   */
   private ask(): void {
     const { counter, covers } = this;
     const view = this.viewer.view.peek();

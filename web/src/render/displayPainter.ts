@@ -65,6 +65,7 @@ function paintDeadline(
   if (at > end) g.fillRect(end, foot - 1, at - end, 1);
 }
 
+/** Paint a frame of the display: late ones are higher, and all have their deadline marked. */
 function paintFrame(
   g: Surface,
   s: DisplayScene,

@@ -56,6 +56,7 @@ export function partsOffCpu(s: StateTiles, row: number): Part[] {
 /** The largest gap, in pixels, between parts that are drawn as one. */
 const NO_GAP = 0.01;
 
+/** Join parts that touch: a thread that waits twice in a row did not run in between. */
 function joinParts(parts: [number, number][]): Part[] {
   parts.sort((a, b) => a[0] - b[0]);
   const joined: [number, number][] = [];

@@ -22,6 +22,7 @@ type Place = readonly [x0: number, x1: number, y: number];
 const LEAST_NAMED = 24;
 const PADDING = 4;
 
+/** Paint a bar of a query, with its name if there is room for it. */
 function paintBar(g: Surface, s: QueryScene, bar: QueryBar, [x0, x1, y]: Place): void {
   const { theme } = s;
   const colour = hashedColour(bar.name);

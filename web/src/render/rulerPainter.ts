@@ -181,6 +181,10 @@ function stepOfTicks(s: RulerScene): number {
   return width <= PIXELS_PER_TICK ? step : tickStep(s.scale.nsPerPixel, width, s.unit);
 }
 
+/**
+ * Paint ticks at round times, five small ones for each with a text; a text that would cover another
+ * is left out.
+ */
 function paintRulerTicks(g: Surface, s: RulerScene, taken: Taken): void {
   const step = stepOfTicks(s);
   const small = step / 5;

@@ -342,6 +342,10 @@ interface Marked {
   hit: boolean;
 }
 
+/**
+ * Paint a slice. Most are narrow and plain: they only get a place in `narrow`, which paints all of
+ * one colour together; marks, labels and open ends are for the wider ones.
+ */
 function paintSlice(
   g: Surface,
   s: Scene,

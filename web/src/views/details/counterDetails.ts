@@ -125,6 +125,7 @@ function stepButtons(v: Views, counter: CounterFacts): HTMLElement {
   );
 }
 
+/** Return the details of a counter: figures of the range, and values at the chosen time. */
 export function counterDetails(v: Views, answer: CounterAnswer): HTMLElement[] {
   const counter = v.counters.list.get()[answer.mark.number];
   if (!counter) return [];

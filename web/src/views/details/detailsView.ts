@@ -52,6 +52,9 @@ export class DetailsView {
     effect(() => fill(this.element, ...this.contents()));
   }
 
+  /**
+   * Return the details of what was selected last: an event that is no slice, a call, or a method.
+   */
   private contents(): HTMLElement[] {
     const { viewer, selection, profile } = this.v;
     const frame = viewer.frame.get();

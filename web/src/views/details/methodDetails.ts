@@ -35,6 +35,7 @@ function sampleDetails(v: Views, frame: number, f: Figures, scoped: string): HTM
   ];
 }
 
+/** Return the details of a method in the selection; `f` is null where it has no calls. */
 export function methodDetails(v: Views, frame: number, f: Figures | null): HTMLElement[] {
   const { viewer } = v;
   const words = wordsFor(viewer.facts);

@@ -118,6 +118,7 @@ function snapshotContents(
   return parts;
 }
 
+/** Return the details of a snapshot, with its contents read again from the file. */
 export function snapshotDetails(v: Views, snapshot: SnapshotDetails): HTMLElement[] {
   const { of: object, snapshot: number, nth } = snapshot;
   const { event, ...place } = snapshot;

@@ -31,6 +31,7 @@ async function goToSample(v: Views, number: number): Promise<void> {
   }
 }
 
+/** Return the details of a sample with its stack. */
 export function sampleDetails(v: Views, sample: SampleDetails): HTMLElement[] {
   const { viewer } = v;
   const unit = viewer.unit.peek();

@@ -124,6 +124,10 @@ function insteadParts(v: Views, state: ThreadState): HTMLElement[] {
   ];
 }
 
+/**
+ * Return the details of a scheduling state: who woke the thread, in what it was blocked, and what
+ * came then.
+ */
 function stateDetails(v: Views, call: CallDetails, state: ThreadState): HTMLElement[] {
   const { frames } = v.viewer;
   const { blocked, then } = state;

@@ -130,6 +130,10 @@ export class ChangeFlame {
     return row === undefined ? undefined : this.answer.peek()?.rows[row];
   }
 
+  /**
+   * Return the text of the bar that stands for everything: what colours mean, the totals, and the
+   * way zoomed.
+   */
   private title(answer: Answer): string {
     const total = sidesText(answer, answer.total, this.v.viewer.unit.peek());
     const { change } = answer.total;
@@ -224,6 +228,7 @@ export class ChangeFlame {
     this.zoom.set({ of: answer, row: caller < 0 ? null : caller });
   }
 
+  /** Zoom and walk as in the flame graph. */
   private key(e: KeyboardEvent): void {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
     const i = this.hovered.peek();

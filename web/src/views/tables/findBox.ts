@@ -73,6 +73,7 @@ export class FindBox {
     });
   }
 
+  /** Step through the lines found; the first Escape empties the box, the second leaves it. */
   private key(e: KeyboardEvent): void {
     if (e.key === 'Escape') {
       if (this.input.value === '') this.shown()?.focus();

@@ -176,6 +176,7 @@ export class Grid {
     setAttribute(this.scroller, 'aria-colcount', columns.length);
   }
 
+  /** Create the head of a column; one that sorts is a button. */
   private headOf(c: GridColumn, sort: GridSort | null): HTMLElement {
     const on = sort?.column === c.id;
     const mark = on ? (sort.descending ? '▾ ' : '▴ ') : '';
@@ -293,6 +294,10 @@ export class Grid {
     this.renderAll();
   }
 
+  /**
+   * Create the rows in and near the view and remove all others. A table that is higher than an
+   * element can be is shown in parts: its rows are placed relative to the scroll position.
+   */
   private render(): void {
     const high = this.rowHeight();
     const top = this.top();
@@ -320,6 +325,10 @@ export class Grid {
     );
   }
 
+  /**
+   * Create the row of a line, with what assistive technology needs to know of a table of which only
+   * a part exists.
+   */
   private rowOf(line: number, block: GridBlock | null): HTMLElement {
     const row = this.actions.row?.(line) ?? this.plainRow(line);
     row.id = `${this.name}-${line}`;

@@ -206,6 +206,7 @@ export class GroupTable<T> {
     this.grid.setColumns(columns, this.parts.state.get().sort);
   }
 
+  /** Create a cell; the first one of a line has the sign that opens it. */
   private cell(line: number, column: GroupColumn<T>, first: boolean): Child | Child[] {
     const at = this.lines.peek()[line];
     if (!at) return null;

@@ -63,6 +63,7 @@ function axisPairs(f: TraceFacts, unit: Unit): Pair[] {
   ];
 }
 
+/** Return the facts as pairs of words, which are exported as well. */
 function infoFacts(f: TraceFacts, called: number, unit: Unit): Pair[] {
   const busy = activeThreads(f.tracks);
   const all = plural(allThreads(f), 'thread');
@@ -122,6 +123,7 @@ function propertyValue(value: string): HTMLElement | string {
   return foldedText(value);
 }
 
+/** Show the facts of the trace, and what its times cannot be used for. */
 function showInfo(
   element: HTMLElement,
   files: HTMLElement,

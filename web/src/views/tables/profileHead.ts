@@ -69,6 +69,7 @@ export class ProfileHead {
     if (focused) this.element.querySelector<HTMLElement>(`[data-column="${focused}"]`)?.focus();
   }
 
+  /** Create the upper line of heads, which joins the columns of one figure. */
   private groupHeads(methods: number): HTMLElement[] {
     const { facts } = this.v.viewer;
     const words = wordsFor(facts);

@@ -137,6 +137,7 @@ export class ProfileTable {
     return owner >= 0 && line.kind === 'pending' ? owner + 1 : owner;
   }
 
+  /** Say why there is no row, and offer the way to some. */
   private whyEmpty(): string | Child[] {
     const { viewer, profile } = this.v;
     const answer = profile.answer.get();

@@ -13,6 +13,7 @@ function scopeChip(text: string, label: string, clear: () => void): HTMLElement 
   return h('span', { class: 'chip' }, h('span', null, text), iconButton('close', label, clear));
 }
 
+/** Say what the tables were computed for, with a chip for each part that can be taken back. */
 function showScope(viewer: Viewer, words: HTMLElement, chips: HTMLElement): void {
   const range = viewer.range.get();
   const tracks = viewer.tracks.get();

@@ -114,6 +114,7 @@ export class StatesView {
     this.grid.reset();
   }
 
+  /** Make columns with shares, or without them if there is no room for both. */
   private showColumns(): void {
     const answer = this.store.answer.get();
     const unit = this.v.viewer.unit.get();

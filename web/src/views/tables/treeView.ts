@@ -220,6 +220,7 @@ export class TreeView {
     });
   }
 
+  /** Say why the tree has no line. */
   private emptyText(none: boolean): string {
     const { viewer } = this.v;
     const scoped = viewer.range.get() !== null || viewer.tracks.get().length > 0;

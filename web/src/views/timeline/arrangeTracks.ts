@@ -172,6 +172,7 @@ export class ArrangeTracks {
       this.key(e, ArrangeTracks.unitOf(this.labels.querySelector('[data-unit]:hover')));
   }
 
+  /** Move, pin or hide the unit that has the keyboard focus. */
   private key(e: KeyboardEvent, key: string | null): void {
     if (key === null || e.ctrlKey || e.metaKey || (e.target as Element).matches('select')) return;
     const isProcess = key.startsWith('p');

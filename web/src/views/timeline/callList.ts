@@ -203,6 +203,7 @@ export class CallList {
     }
   }
 
+  /** Move through the calls in the view; Enter selects one. */
   private key(e: KeyboardEvent): void {
     const to = {
       ArrowDown: this.at + 1,

@@ -52,6 +52,7 @@ export class FlowSteps {
 
   constructor(private readonly v: Views) {}
 
+  /** Go along a flow to the call at its other end. */
   async step(direction: 1 | -1): Promise<void> {
     const { viewer, flows } = this.v;
     const call = viewer.flowEnd.peek();

@@ -195,6 +195,10 @@ export class ListCanvas {
     if (this.waiting === 0) this.waiting = requestAnimationFrame(() => this.paint());
   };
 
+  /**
+   * Paint what is missing in and near the view. The view comes first; what is near waits until
+   * nothing has changed for a while.
+   */
   private paint(): void {
     cancelAnimationFrame(this.waiting);
     this.waiting = 0;

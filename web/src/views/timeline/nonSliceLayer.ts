@@ -138,6 +138,9 @@ export class NonSliceLayer {
     return formatTimeUnit(ns, this.v.viewer.unit.peek());
   }
 
+  /**
+   * Return the object at a point, in words. Several objects in one pixel are named by their number.
+   */
   private objectHit(
     scene: Pick<Scene, 'theme' | 'scale'>,
     box: RowBox<ObjectsRow>,
@@ -178,6 +181,7 @@ export class NonSliceLayer {
     return { mark: { kind: 'sample', number: sample.sample }, title: name, lines };
   }
 
+  /** Return the box of samples at a point, in words. */
   private sampleBoxHit(
     scene: Pick<Scene, 'theme' | 'scale'>,
     thread: number,

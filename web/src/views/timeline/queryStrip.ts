@@ -140,6 +140,7 @@ export class QueryStrip {
     this.v.announce(`${shortened(bar.name, 200)} ${length}`);
   }
 
+  /** Step through the bars of a query; Delete removes them. */
   private key(e: KeyboardEvent): void {
     const bars = (this.v.asTrack.peek()?.lanes ?? []).flat().sort((a, b) => a.from - b.from);
     const at = bars.findIndex((bar) => bar === this.current.peek());

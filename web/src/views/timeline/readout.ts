@@ -64,6 +64,10 @@ export class Readout {
     });
   }
 
+  /**
+   * Describe the call under the pointer, or else the selected one. The name is known at once; times
+   * follow when the engine has answered.
+   */
   private show(): void {
     const { viewer, selection } = this.v;
     const hover = viewer.hover.get();

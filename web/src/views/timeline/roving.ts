@@ -34,6 +34,10 @@ export class Roving {
     }
   }
 
+  /**
+   * Move the focus along the labels. Only one of them is in the order of Tab, so that the list is
+   * one stop.
+   */
   private keydown(e: KeyboardEvent): void {
     const target = e.target as HTMLElement;
     if (e.altKey || e.ctrlKey || e.metaKey || e.shiftKey) return;

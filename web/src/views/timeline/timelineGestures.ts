@@ -105,6 +105,7 @@ export class TimelineGestures {
     return e.clientY - this.line.canvas.element.getBoundingClientRect().top;
   }
 
+  /** Return the gesture that a button begins; null: none. */
   private kindOf(e: PointerEvent, onRuler: boolean): Drag['kind'] | null {
     if (e.button === 2 || (e.button === 0 && (e.shiftKey || this.spaceDown))) return 'pan';
     if (e.button === 1) return 'zoom';
@@ -114,6 +115,7 @@ export class TimelineGestures {
     return onRuler ? 'zoom' : 'press';
   }
 
+  /** Begin a gesture. A second finger makes a pinch of the first one's. */
   private down(e: PointerEvent, place: HTMLElement, onRuler: boolean): void {
     if (e.pointerType === 'touch') this.touches.set(e.pointerId, { x: this.x(e), y: this.y(e) });
     if (this.touches.size === 2) return this.beginPinch();
