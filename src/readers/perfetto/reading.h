@@ -436,7 +436,7 @@ struct tv_pf_reading {
     TV_TABLE(tv_pf_sequence) sequences;
     struct tv_interner *blobs;
     struct tv_map rails; /* session and id of a power rail (probes.c) -> description, a blob */
-    struct tv_map slice_names, track_names; /* text -> the one to show (translations.c) */
+    struct tv_map slice_names, track_names; /* text -> the one to show (tracks.c) */
     struct tv_map track_index;              /* hash of the uuid -> track */
     TV_TABLE(tv_pf_track) tracks;
     TV_TABLE(tv_pf_track_event) track_events;
