@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * encoding.c - Base64 in both directions, and query strings decoded in place.
+ *
+ * Texts and bytes arrive in pieces of any length, so a group may be cut by the end of a piece. Each
+ * direction keeps the incomplete group in its state:
+ *
+ *     decoding   "TWF" | "u"      digits T W F wait in `bits`; the fourth makes three bytes
+ *     encoding   'M' 'a' | 'n'    bytes M a wait in `held`; the third makes four letters
+ *
+ * A decoded byte needs less room than its text.  A query is therefore decoded where it stands, and
+ * its names and values point into the request: answering one allocates nothing.
  */
 #include "base/encoding.h"
 #include "base/bytes.h"
@@ -65,6 +74,7 @@ size_t tv_base64_decode(struct tv_base64 *state, struct tv_bytes text, uint8_t *
 /* tv_out_room offers room for so many groups of four letters at once. */
 #define BASE64_GROUPS ((size_t)TV_OUT_ROOM / 4)
 
+/* Write the four letters for three bytes, six bits each, highest first. */
 static void base64_write_group(uint8_t *to, uint8_t a, uint8_t b, uint8_t c)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -173,6 +183,7 @@ static bool query_has_name(const struct tv_query *query, struct tv_bytes name)
     return false;
 }
 
+/* Return the place of the first such byte, or `length` if there is none. */
 static size_t query_find_byte(const uint8_t *text, size_t length, uint8_t byte)
 {
     size_t at = 0;

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * out.c - the buffer of an output, decimal numbers, and the escapes of JSON, XML and CSV.
+ *
+ * An export consists of millions of pieces of a few bytes.  The inline functions of out.h copy such
+ * a piece into the buffer if it fits; only then is there no call.  Everything here is for the rest:
+ *
+ *     a full buffer   a target receives it and it is empty again; in memory it grows
+ *     a long text     is written past the buffer, after the buffered bytes, without a copy
+ *     an error        stays in out->error; the buffer goes on taking bytes that nobody will see
+ *
+ * Numbers have digit pairs from a table, because a division by 100 yields two digits at the price
+ * of one.  Escapes copy runs of harmless bytes at once: most names have nothing to escape.
  */
 #include "base/out.h"
 
@@ -51,6 +61,8 @@ static bool out_is_within_limit(struct tv_out *out, uint64_t bytes)
     return false;
 }
 
+/* Hand bytes to the target, unless an earlier error or the limit forbids it. An error of the target
+ * is kept and ends all further output. */
 static void out_write_through(struct tv_out *out, struct tv_bytes bytes)
 {
     assert(out->write != NULL);
@@ -136,6 +148,7 @@ static const char digit_pairs[] = "00010203040506070809"
                                   "80818283848586878889"
                                   "90919293949596979899";
 
+/* Return the number of decimal digits; 1 for zero. */
 static size_t decimal_count_digits(uint64_t value)
 {
     size_t count = 1;
@@ -189,6 +202,7 @@ size_t tv_digits_u64(uint8_t *to, uint64_t value)
     return count;
 }
 
+/* Return the distance from zero; INT64_MIN has no positive counterpart of its own type. */
 static uint64_t decimal_magnitude(int64_t value)
 {
     return value < 0 ? (uint64_t) - (value + 1) + 1 : (uint64_t)value;
@@ -360,6 +374,7 @@ static void escape_write_text(struct tv_out *out, struct tv_bytes text, uint8_t 
         tv_out_bytes(out, (struct tv_bytes){text.data + done, at - done});
 }
 
+/* Write the short escape that JSON has for a character, or its code. */
 static void json_write_ascii_escape(struct tv_out *out, uint8_t c)
 {
     switch (c) {
@@ -383,6 +398,8 @@ static void json_write_ascii_escape(struct tv_out *out, uint8_t c)
     }
 }
 
+/* Write one character that JSON may not hold: a control character beyond ASCII takes two bytes of
+ * input, and a byte that is not UTF-8 becomes U+FFFD. */
 static size_t json_write_escape(struct tv_out *out, struct tv_bytes rest)
 {
     if (tv_bytes_control(rest) == 2) {
@@ -410,6 +427,8 @@ void tv_out_json_in_html(struct tv_out *out, struct tv_bytes text)
     tv_out_char(out, '"');
 }
 
+/* Write the entity of a byte. Line breaks are written by number, because XML turns them into blanks
+ * in the values of attributes. */
 static void xml_write_byte(struct tv_out *out, uint8_t c)
 {
     switch (c) {
@@ -466,6 +485,7 @@ void tv_out_csv(struct tv_out *out, struct tv_bytes text)
 
 /* ---- Binary numbers ---- */
 
+/* Write a number with its lowest byte first, on any machine. */
 static void out_write_le(struct tv_out *out, uint64_t value, size_t size)
 {
     uint8_t *to = tv_out_room(out, size);

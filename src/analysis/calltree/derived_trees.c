@@ -1,6 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Trees that are made from a trace's samples or thread by thread, and compensated trees.
+ *
+ * Samples: each adds its measure to the path it was taken at, and one pass from the last node to
+ * the first adds each node to its parent, because parents have smaller numbers.  A sample may stand
+ * for its weight, for one, or for the time until the thread's next sample.
+ *
+ * Threads: the trace's tree is counted for one thread after the other, and what was reached is
+ * copied below a node for that thread:
+ *
+ *     one  (nodes of the trace)         result
+ *     root                              root
+ *      +- main      thread 7: 3 calls    +- thread 7
+ *      |   +- read  thread 7: 2 calls    |   +- main 3 - read 2
+ *      +- run       thread 8: 1 call     +- thread 8
+ *                                            +- run 1
  */
 #include "analysis/calltree/derived_trees.h"
 

@@ -1,6 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * atomic_file.c - writes a file completely or not at all (atomic_file.h).
+ *
+ * Beside each way stands why it may be impossible; then the next one is tried:
+ *
+ *     opening      unnamed, in the directory of the file     no O_TMPFILE there, no /proc
+ *                  hidden, ".traceview-PID-N.tmp"            the directory refuses new files
+ *                  in place, not atomic
+ *     committing   link under the final name                 there is an older file
+ *                  link under a hidden name, and rename      mount point, sticky directory
+ *                  copy the complete contents into the older file
+ *
+ * A full disk is no reason for the next way: writing in place would then destroy the older file.
+ * The handler of signals may only unlink a name in a static buffer, so one hidden file at a time is
+ * guarded.
  */
 #define _GNU_SOURCE /* O_TMPFILE */
 #include "cli/output/atomic_file.h"
@@ -31,6 +44,7 @@ static const int deadly_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 static struct sigaction older_actions[TV_COUNT(deadly_signals)];
 static char removed_by_signal[PATH_MAX];
 
+/* Remove the hidden file, then end by the signal itself, so that the shell sees the true reason. */
 static void atomic_file_remove_and_die(int number)
 {
     unlink(removed_by_signal);
@@ -127,6 +141,8 @@ static bool atomic_file_make_name(struct tv_atomic_file *file, int number)
 
 /* ---- The new file ---- */
 
+/* Open a file without a name in the directory of the file; -1: impossible there. It stays private
+ * until it gets the mode of the file that it replaces. */
 static int atomic_file_open_unnamed(const struct tv_atomic_file *file)
 {
     char directory[PATH_MAX];

@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * html_report.c - HTML reports of whole files, and of a part of a trace (html_report.h).
+ *
+ * A report is the page with packed files in it, which the page opens as if they had been dropped on
+ * it.  Whole files go in as they are.  A part has no file yet, so one is made, and goes in:
+ *
+ *     trace -> subset, range, share -> excerpt -> JSON or method trace (a spool)
+ *                                        |                |
+ *                                        +-> note, name --+-> page + file = report (a spool)
+ *
+ * The report is a spool, too, because its size decides: if it is larger than --max-size, the caller
+ * tries a smaller share of the range or drops short slices.  Nothing reaches the user's file before
+ * a report is small enough.
  */
 #include <assert.h>
 

@@ -1,4 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scan.c - the inner loop over the events of a chunk, for recordings of many millions of samples.
+ *
+ *     event -> plan of its type -> its few fields -> thread known? -> stack met? -> sum
+ *                 |                                       | no            | no
+ *                 +-- not summed ------------------------>+-------------->+--> range `left`
+ *
+ * A plan is compiled once for each event type: it says where the fields that decide stand, and
+ * skips the others.  Neighbouring events mostly have the same type, so its plan is not looked up
+ * again.
+ *
+ * Sums are arrays with a place for each stack of the chunk's pool, so a sample costs no search.
+ * These arrays are larger than the cache and used in no order; sixteen samples therefore wait while
+ * their sums are fetched.  A type whose array would make the sums larger than the chunk itself has
+ * none: its events are left, which costs time but no memory.
+ *
+ * An event that is left here costs nothing but time, one that is taken wrongly changes the trace.
+ * So everything that is new, cut, missing or diagnosed is left for the pass in order (events.c).
+ */
 #include "readers/jfr/scan.h"
 
 #include <assert.h>
@@ -88,6 +107,8 @@ static TV_NOINLINE bool jfr_plan_make_sums(struct tv_jfr_scan *scan, struct tv_j
     return true;
 }
 
+/* Return the sum of a stack for samples of this type; NULL: the sample has to be taken alone. The
+ * type gets its sums with its first sample. */
 TV_INLINE struct tv_jfr_stack_sum *jfr_plan_find_sum(struct tv_jfr_scan *scan,
                                                      const struct tv_jfr_chunk *chunk,
                                                      struct tv_jfr_plan *plan, uint64_t key)
@@ -218,6 +239,7 @@ TV_INLINE bool jfr_scanner_take(struct jfr_scanner *scanner, struct tv_jfr_plan 
     return true;
 }
 
+/* Note an event for the pass in order. Neighbours become one range. */
 static void jfr_scan_leave(struct tv_jfr_scan *scan, const struct tv_jfr_event *event)
 {
     uint64_t end = event->at + event->size;

@@ -1,6 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * flame_svg.c - the picture of a flame graph. Coordinates are exact to a hundredth of a pixel.
+ *
+ *     TOP      title, sum (or the source's lines), controls of the script
+ *              frames: level 0 ("all") at the bottom, callees above their callers;
+ *              with --inverted level 0 is at the top
+ *     BOTTOM   details of the frame under the pointer
+ *
+ * One element per frame, <g><title><rect><text>, holds everything that the script needs to zoom and
+ * to search: it reads the picture and has no data of its own.  Without scripts, the picture is
+ * complete, and browsers show <title> as a tooltip.
+ *
+ * A rectangle goes from the rounded start to the rounded end; a rounded width would leave gaps and
+ * overlaps that add up over a row.
+ *
+ * Names, figures and looks come from the source's functions, because a difference of two traces is
+ * drawn here as well (flame_svg.h).
  */
 #include "writers/stacks/flame_svg.h"
 
@@ -46,6 +61,7 @@ static int64_t flame_svg_scale(const struct flame_svg_picture *p, int64_t value)
     return (int64_t)(share * TV_FLAME_SVG_INNER * STEPS + 0.5);
 }
 
+/* Write an attribute in pixels; whole ones have no decimals. */
 static void flame_svg_add_number(struct tv_out *out, const char *attribute, int64_t hundredths)
 {
     tv_out_format(out, " %s=\"", attribute);
@@ -67,6 +83,7 @@ static void flame_svg_add_grouped(struct tv_out *out, uint64_t value)
     tv_out_release(&digits);
 }
 
+/* Write a number in the unit of the picture, with its name. */
 static void flame_svg_add_count(const struct flame_svg_picture *p, int64_t value)
 {
     flame_svg_add_grouped(p->out, (uint64_t)(value / p->options->unit_ns));
@@ -74,6 +91,7 @@ static void flame_svg_add_count(const struct flame_svg_picture *p, int64_t value
     tv_out_xml(p->out, tv_bytes_of(p->options->count_name));
 }
 
+/* Write the lines of a text that is a list of strings, ended by NULL. */
 static void flame_svg_write_lines(struct tv_out *out, const char *const *text)
 {
     for (; *text; text++) {
@@ -141,6 +159,7 @@ static size_t flame_svg_count_letters(struct tv_bytes text)
     return count;
 }
 
+/* Return the text up to `count` characters, which may be more bytes. */
 static struct tv_bytes flame_svg_first_letters(struct tv_bytes text, size_t count)
 {
     size_t i = 0;
@@ -199,6 +218,7 @@ static const char *const kind_colors[TV_FRAME_KINDS] = {
     [TV_FRAME_INLINED] = "#6fd3d3", [TV_FRAME_GC] = "#c6a5ec",
 };
 
+/* Return the kind of a frame, as far as the source knows it. */
 static enum tv_frame_kind flame_svg_kind_of(const struct flame_svg_picture *p,
                                             const struct tv_flame_frame *frame)
 {
@@ -213,6 +233,9 @@ static struct tv_bytes flame_svg_package_of(struct tv_bytes name)
     return (struct tv_bytes){name.data, name.length - method.length};
 }
 
+/* Write how a frame is filled: by its kind, by its package (a class of the style sheet, so that one
+ * can be highlighted), or by a palette whose hue and lightness a hash of the name or the place
+ * chooses. */
 static void flame_svg_add_color(const struct flame_svg_picture *p,
                                 const struct tv_flame_frame *frame, struct tv_bytes name,
                                 uint32_t place)
@@ -238,6 +261,7 @@ static void flame_svg_add_color(const struct flame_svg_picture *p,
 
 /* ---- Frames ---- */
 
+/* Return the upper edge of a level. */
 static int flame_svg_top_of(const struct flame_svg_picture *p, uint32_t level)
 {
     if (p->options->inverted)
@@ -245,6 +269,7 @@ static int flame_svg_top_of(const struct flame_svg_picture *p, uint32_t level)
     return p->height - BOTTOM - (int)(level + 1) * FRAME;
 }
 
+/* Write the figures of a frame: its width and share, its own part, its calls, its kind. */
 static void flame_svg_add_figures(const struct flame_svg_picture *p,
                                   const struct tv_flame_frame *frame)
 {
@@ -316,6 +341,8 @@ static void flame_svg_add_frame(const struct flame_svg_picture *p,
     tv_out_text(p->out, "</text></g>\n");
 }
 
+/* Write the frame of everything and all others. A name is made in memory first, because both
+ * tooltip and label need it. */
 static void flame_svg_add_frames(const struct flame_svg_picture *p)
 {
     struct tv_flame_frame all = {.width = p->flame->total, .frame = TV_NONE};

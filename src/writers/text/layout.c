@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * layout.c - styles, widths of Unicode text, and shortened names.
+ *
+ * A name loses what identifies it least, and no more than it must:
+ *
+ *     whole            std::map<int, Foo>::insert(std::pair<int, Foo> const&)
+ *     parameters       std::map<int, Foo>::insert(...)
+ *     type arguments   std::map<...>::insert(...)
+ *     middle           std::m...insert(...)
+ *
+ * An operator's brackets ("operator()", "operator<<"), "<init>" and "(anonymous namespace)" are
+ * names and stay.  A JVM descriptor after the parameters goes with them.
  */
 #include "writers/text/layout.h"
 
