@@ -3,6 +3,17 @@
  * bytes.c - LEB128, lines, comparisons, UTF-8, and numbers from text.
  *
  * bytes.h holds the short cursor functions inline; the longer ones are here.
+ *
+ * Texts are untrusted, and every function says whether it understood all of its text: a number with
+ * a letter in it, or with too many digits, is none.  Nothing here depends on the locale, allocates,
+ * or needs a NUL at the end.
+ *
+ * LEB128, lowest group first; bit 7 says that another byte follows:
+ *
+ *     300 = 10 0101100b    1|0101100  0|0000010
+ *      -2 = ...1111110b    0|1111110  bit 6 of the last byte is the sign
+ *
+ * A second spelling of the same number is read, but not bits that 64 bits do not hold.
  */
 #include "base/bytes.h"
 

@@ -3,7 +3,22 @@
  *
  * tv_trace_finalize shows the order of the steps.  Each needs the results of those before it:
  * clocks are aligned first, then processes and threads of one machine become one (which renumbers
- * them), then names spread, tables are sorted, and times get their origin and extent. */
+ * them), then names spread, tables are sorted, and times get their origin and extent.
+ *
+ *     input 0, a clock of its own     |=====|              offset[0] = distance from its zero
+ *     input 1, an epoch                   |==========|     offset[1] = -origin of the trace
+ *     axis of the trace               0 -------------->    = time of the input + offset[input]
+ *
+ * Epochs are so large that doubles and 32-bit halves would lose digits: hence the origin.  Times in
+ * columns and tables stay as the file has them; whoever reads one adds the offset.
+ *
+ * Sums of times may exceed 64 bits in damaged files.  Analyses saturate, and the trace says so in a
+ * diagnostic.  To know it for certain every slice would have to be read, so bounds come first: the
+ * extent of a row for its wall times, the last reading of a thread for its CPU times.
+ *
+ * Derived CPU times: a program's trace has wall times, the kernel's trace of the same machine tells
+ * when the thread ran.  Its CPU clock at a moment is the sum of its running times before; both ends
+ * of each slice are read on it, and all its columns are written again. */
 #include "model/finalize.h"
 #include "base/memory.h"
 #include "base/sort.h"
@@ -50,6 +65,7 @@ struct trace_extent {
     bool any;
 };
 
+/* Extend the range so that it contains these times. */
 static void extent_cover(struct trace_extent *span, tv_ns start, tv_ns end)
 {
     if (!span->any || start < span->start)

@@ -4,6 +4,19 @@
  *
  * Each rule chooses its rows and gets p for them; then Holm's method raises the p of all rules, and
  * only then limits and guards decide.
+ *
+ *     rule -> may it be judged at all? --no--> reason
+ *          -> comparison by its figure and clock (the caller's, or one of its own)
+ *          -> candidates: rows of its pattern, or their sum, the total, rows of one side
+ *          -> p of each candidate, raised for the number of rows, then for the number of rules
+ *          -> limit and guards --> hits
+ *
+ * p is raised twice, because a file of rules is a family of families: among the rows of one rule
+ * some false alarms are tolerated (false discovery rate), among rules none is (family-wise rate).
+ * A p from relabeling is a lower bound of both: few runs have few labelings, whatever the figures.
+ *
+ * A reason is not a pass.  A pattern without rows, too few runs or a missing clock would otherwise
+ * let every change through, and nobody would see it.
  */
 #include "analysis/compare/gate.h"
 

@@ -3,6 +3,23 @@
  * builder_passes.c - what one chunk does in each of the two passes (builder.c): count, then write.
  *
  * Both passes plug their functions into the walk (walk.h), which inlines them.
+ *
+ * Neither has a branch that depends on entry or exit.  step->exit is 0 or -1, so it serves as a
+ * mask and as a number:
+ *
+ *                              entry            exit
+ *     1 + exit                 1                0         a call is counted once
+ *     place.next + exit        next             next - 1  the slice that begins, or the last one
+ *     walls[-exit]             column of starts column of lengths
+ *     (at & ~exit) | wall      time             length    `wall` is 0 at an entry
+ *     begun_count += 1 + exit  kept             the next entry overwrites it
+ *
+ * A row has one open call at most, so an exit always ends the slice that its row got last: its
+ * place need not be searched.
+ *
+ * The write pass touches the columns of a row, the tree of paths and the thread's tips, and no
+ * cache holds these for all rows.  So it asks for what the next events will use: the next cache
+ * line of each column, and the place of a call's path, which is looked up only after the batch.
  */
 #include <assert.h>
 #include <string.h>
@@ -33,6 +50,8 @@ uint32_t tv_levels_get(const struct tv_levels *levels, int64_t level)
     return at >= 0 && at < levels->size ? levels->counts[at] : 0;
 }
 
+/* Count a call at the level of its depth, relative to the unknown depth at the start of the chunk.
+ */
 TV_INLINE uint32_t count_pass_step(void *context, const struct tv_step *step)
 {
     struct tv_levels *levels = &((struct tv_build_chunk *)context)->levels[step->thread];
@@ -44,6 +63,7 @@ TV_INLINE uint32_t count_pass_step(void *context, const struct tv_step *step)
     return 0;
 }
 
+/* Nothing to do: a row is known by its level alone. */
 static void count_pass_first(void *context, uint32_t thread, struct tv_walk_thread *t)
 {
     (void)context, (void)thread, (void)t;
@@ -55,6 +75,7 @@ static void count_pass_below(void *context, uint32_t thread, struct tv_walk_thre
     (void)context, (void)thread, (void)t, (void)below;
 }
 
+/* Nothing to do: waits have no rows; the write pass notes them. */
 static void count_pass_wait(void *context, uint32_t thread, struct tv_walk_thread *t, int64_t wall,
                             int64_t cpu)
 {
@@ -175,6 +196,8 @@ static void write_pass_below(void *context, uint32_t thread, struct tv_walk_thre
     assert(false); /* a walk with known stacks has no pending exits */
 }
 
+/* Note a wait inside the innermost call, between the two records. The paths of the batch are
+ * resolved first, because the wait needs the number of its own. */
 static void write_pass_wait(void *context, uint32_t thread, struct tv_walk_thread *t, int64_t wall,
                             int64_t cpu)
 {

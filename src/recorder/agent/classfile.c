@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* classfile.c - parser of class files and instructions (see classfile.h). */
+/*
+ * classfile.c - parser of class files and instructions (see classfile.h).
+ *
+ *     magic, version | constants | access, this, super | interfaces | fields | methods | attributes
+ *                    ^           ^                                           ^         ^
+ *                    constants[] constants_end                               methods   attributes
+ *
+ * One pass checks that every length lies within the file, and notes these places.  The rewriter
+ * copies what lies between them and reads methods one by one.
+ */
 #include "recorder/agent/classfile.h"
 
 #include <assert.h>

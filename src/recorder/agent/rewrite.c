@@ -174,6 +174,8 @@ static void rewrite_put_method(struct rewrite_work *work, struct tv_class_cursor
     }
 }
 
+/* Write everything behind the constants: methods are rewritten where the plan wants it, the rest is
+ * copied. */
 static void rewrite_put_members(struct rewrite_work *work)
 {
     const struct tv_classfile *file = &work->file;

@@ -2,6 +2,19 @@
 /*
  * trace_event.c - Trace Event JSON from the model: processes, threads and slices.
  * trace_event_tables.c writes instants, counters, flows and samples.
+ *
+ * Order in the file: names of processes and threads; flows whose end has to bind to a slice that
+ * begins at the same time, so that its event must come later; slices, merged by time; all tables,
+ * with the other flows.
+ *
+ *     track of a thread      calls with classes: "X", category "method", facts as arguments
+ *                            other slices:       "X", or "B" if still open; description as it was
+ *     async track            "b" and "e" with an ID for the track; "S" if it lasts to the end
+ *     states of a thread     "T" with a duration, which only our own reader knows
+ *     processor              "X" in a process "Processors"; the tid is the track's number
+ *
+ * The caller decides what separates events and which pid a process has: inputs from several
+ * machines may use one pid twice, and an excerpt of a JSON file puts events into a text of its own.
  */
 #include "writers/trace/trace_event.h"
 
@@ -256,6 +269,7 @@ static void trace_event_add_names(const struct tv_trace_events *events)
 
 /* ---- Calls of formats with classes ---- */
 
+/* Append an argument unless it is empty. *any tells whether a comma has to precede the next one. */
 static void trace_event_add_text_arg(struct tv_out *out, const struct tv_trace_info *head,
                                      const char *key, uint32_t text, bool *any)
 {
@@ -293,6 +307,7 @@ static void trace_event_add_args(struct tv_out *out, const struct tv_trace_info 
     tv_out_char(out, '}');
 }
 
+/* Write the name of a method with its class, as a JSON string. */
 static void trace_event_add_name(struct tv_out *out, const struct tv_trace_info *head,
                                  const struct tv_frame *frame)
 {
@@ -329,6 +344,7 @@ static void trace_event_add_call(const struct tv_trace_events *events,
 
 /* ---- Slices of assembled inputs ---- */
 
+/* Begin an event with the phase, and the name and category of its slice. */
 static void trace_event_begin_slice(const struct tv_trace_events *events,
                                     const struct tv_call_event *event, const char *phase)
 {
@@ -349,6 +365,7 @@ static uint64_t trace_event_end_offset(const struct tv_trace_events *events,
     return extra ? extra->end_offset : TV_NO_OFFSET;
 }
 
+/* Append what the file itself said about the slice, at its beginning and at its end. */
 static void trace_event_describe_slice(const struct tv_trace_events *events,
                                        const struct tv_call_event *event)
 {
@@ -599,6 +616,7 @@ struct trace_event_file {
     bool any;
 };
 
+/* Return the pid that the trace has; what belongs to no process gets 0. */
 static uint64_t trace_event_own_pid(void *context, uint32_t process, uint32_t input)
 {
     const struct trace_event_file *whole = context;
