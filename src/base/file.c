@@ -6,6 +6,13 @@
  *     pipe, stdin    --read--->  spool (memory, then an unlinked file)  -->  growing source
  *
  * A reader cannot tell the difference: it may read any offset of either source again.
+ *
+ * Files are read by pread and not mapped: a file that another program shortens would end this one
+ * by SIGBUS.  Size and time are looked at after each read.  A check before it could miss a change
+ * in between, and a trace of two halves is worse than none.
+ *
+ * A spool has no name, so nothing remains when the program is killed.  It grows only as far as
+ * readers want it: a pipe whose first bytes are no trace is refused without waiting for its end.
  */
 #include "base/file.h"
 
@@ -45,6 +52,7 @@ int tv_file_stat(const char *path, struct stat *info)
 /* Linux transfers at most 2 GiB - 4 KiB per call. */
 #define LARGEST_IO ((size_t)1 << 30)
 
+/* Fail with a sentence for errno. */
 static enum tv_status file_fail_errno(struct tv_error *err, const char *what)
 {
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", what, strerror(errno));
@@ -63,6 +71,7 @@ static bool file_times_are_equal(const struct stat *a, const struct stat *b)
     return a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
+/* Fail if the file has another size, or another time, than when it was opened. */
 static enum tv_status file_check_unchanged(const struct file_source *file, struct tv_error *err)
 {
     struct stat now;
@@ -119,6 +128,7 @@ static void file_source_close(void *context)
     tv_free(file);
 }
 
+/* Return a source that owns the descriptor. */
 static struct tv_source *file_source_new(struct file_source file, uint64_t size, const char *name)
 {
     static const struct tv_source_reads reads = {.read = file_source_read,
@@ -254,6 +264,7 @@ static enum tv_status spool_write_all(int fd, struct tv_bytes bytes, struct tv_e
     return file_fail_errno(err, "cannot write to the temporary file (TMPDIR says where)");
 }
 
+/* Move the bytes from memory to a temporary file, where all later ones go. */
 static enum tv_status spool_move_to_file(struct tv_spool *spool, struct tv_error *err)
 {
     enum tv_status status = tv_file_open_temporary(&spool->fd, err);
@@ -465,6 +476,8 @@ static enum tv_status pipe_read_chunk(struct pipe_source *pipe, struct tv_error 
     return tv_spool_add(pipe->spool, (struct tv_bytes){pipe->chunk, (size_t)n}, err);
 }
 
+/* Read until the spool has `wanted` bytes, or the pipe ends. An error ends the pipe, too: the rest
+ * could not be appended to what is there. */
 static enum tv_status pipe_grow(void *context, uint64_t wanted, uint64_t *size, bool *ended,
                                 struct tv_error *err)
 {

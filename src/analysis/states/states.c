@@ -4,6 +4,17 @@
  * thread (or per name, for processors without thread states).  To know on which processor a thread
  * ran, the running states are matched with processor slices by their event: both begin at the same
  * offset of the same input.
+ *
+ *     offset in the file     120            180            260
+ *     thread 7, states       | running 120  | sleeping 180 | running 260
+ *     thread 9, states       | runnable     | running 180  |
+ *     processor 0            | thread 7 120 | thread 9 180 |
+ *     processor 1                                          | thread 7 260
+ *
+ * Times would not do as a key: two processors may switch in the same nanosecond.
+ *
+ * A file may have processors without states; then the name of a slice stands for a thread.  When
+ * threads are asked for by number, such names cannot answer and get no rows.
  */
 #include "analysis/states/states.h"
 

@@ -5,6 +5,15 @@
  * A session traces calls (every call, or reconstructed from samples), samples stacks, or does both.
  * All starts and stops come here: VMInit and VMDeath, control requests, Java code, and the end of
  * an attached recording.
+ *
+ *     mode=trace     calls into the trace: of rewritten classes, of events of the JVM, or
+ *                    (session.looks) as far as sampled stacks show them
+ *     mode=sample    stacks into the profiler
+ *     mode=both      both, each with a file of its own
+ *
+ * Each recording has a number, which is part of its file name from the second one on: a control
+ * may start and stop as often as it likes, and never overwrites an earlier recording of this
+ * process.
  */
 #include <assert.h>
 #include <errno.h>

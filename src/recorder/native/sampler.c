@@ -5,6 +5,17 @@
  *
  *     sampler thread:  every period: lock all samplers, tick (sampler_tick.c), unlock
  *                      tick: list the set's threads -> unwinder takes stacks -> count them
+ *
+ * All samplers share one lock, so that two never interrupt the same thread at once, and a fork
+ * never copies a lock in the middle of a tick.  A child has no sampler thread, so its list starts
+ * empty.
+ *
+ * The regular times are fixed when the sampler starts.  A tick that comes late does not shift the
+ * following ones, and those that it covers are counted as late and not made up for: samples in
+ * quick succession would count the stack of that moment several times.
+ *
+ * How a stack is taken depends on the program: code that calls our hooks has shadow stacks, which
+ * every call must then keep; other code is unwound in a signal handler of the thread itself.
  */
 #define _GNU_SOURCE
 #include "recorder/native/sampler.h"
@@ -56,6 +67,7 @@ static void sampler_register_fork_handlers(void)
     pthread_atfork(sampler_before_fork, sampler_after_fork, sampler_after_fork_in_child);
 }
 
+/* Let ticks and forks know the sampler. */
 static void sampler_list_add(struct tvrec_sampler *sampler)
 {
     assert(sampler->set && sampler->depth > 0);
@@ -66,6 +78,7 @@ static void sampler_list_add(struct tvrec_sampler *sampler)
     pthread_mutex_unlock(&samplers.lock);
 }
 
+/* Forget the sampler. After that no tick of it runs, because a tick holds the lock. */
 static void sampler_list_remove(struct tvrec_sampler *sampler)
 {
     pthread_mutex_lock(&samplers.lock);

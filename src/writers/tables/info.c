@@ -3,6 +3,12 @@
  * info.c - counts of everything in a trace, and the output of `info`.
  *
  * The counts of rows are listed once, in `info_rows`, for text and JSON.
+ *
+ * Without a selection the trace knows its counts, and info of a huge trace costs nothing.  With
+ * one, all slices of the wanted tracks are walked.  Both ways must agree when everything is
+ * selected.
+ *
+ * Several inputs lie side by side: their counts add up, and their times are the longest of all.
  */
 #include "writers/tables/info.h"
 
@@ -37,6 +43,7 @@ static void counts_add_call(struct tv_counts *counts, const struct tv_call_event
         counts->facts.max_depth = event->depth + 1;
 }
 
+/* Return whether a track is that of a thread proper, not a line of the kernel. */
 static bool counts_is_thread(const struct tv_trace *trace, uint32_t track)
 {
     const struct tv_track *t = &trace->tracks[track];
@@ -58,6 +65,7 @@ static void counts_add_track_calls(struct tv_counts *counts, const struct tv_tra
         counts->facts.threads_with_events += counts_is_thread(trace, track);
 }
 
+/* Count the async slices of a track that the selection keeps. */
 static uint64_t counts_async_slices(const struct tv_trace *trace, uint32_t track,
                                     const struct tv_subset *keep)
 {
@@ -335,8 +343,8 @@ static void info_json_diagnostics(struct tv_out *out, const struct tv_diagnostic
 #define COUNT_OF(field)                                                                            \
     offsetof(struct tv_counts, field), sizeof(((const struct tv_counts *)NULL)->field)
 
-/* The counts of rows, for JSON and text. One of them has another place in the text, and so has a
- * line for each. */
+/* The counts of rows, for JSON and text. Those of samples and stack frames stand at different
+ * places in the two, and so have a line for each. */
 static const struct info_row {
     const char *key;   /* of JSON, or NULL */
     const char *label; /* of text, or NULL */
@@ -362,6 +370,7 @@ static const struct info_row {
     {"stack_frames", NULL, COUNT_OF(stack_frames)},
 };
 
+/* Read a count of either size from its place. */
 static uint64_t info_row_count(const struct tv_counts *counts, const struct info_row *row)
 {
     const char *place = (const char *)counts + row->place;

@@ -5,6 +5,13 @@
  * Cells are collected in one text with an array of their ends. For a file, each row is written and
  * dropped at its end. For a screen, the table keeps all rows, because the widths depend on all of
  * them.
+ *
+ *     text     1.25|40.0|main|0.75|24.0|run      cells of row 0, its name, cells of row 1, ...
+ *     cells    ends 4, 8, 12, 16, 20, 23, with a style each
+ *
+ * All columns are collected, even those that are not shown: which ones stay is known only when the
+ * names are.  A screen gives names up to 40 columns first, because a figure without a name says
+ * nothing; then columns vanish by rank, unless the user named them with --columns.
  */
 #include "writers/text/text_table.h"
 
@@ -37,6 +44,7 @@ void tv_text_table_add(struct tv_text_table *table, const struct tv_text_column 
 
 /* ---- Cells ---- */
 
+/* Set the end of the last cell, whose text is now complete. */
 static void text_table_close_cell(struct tv_text_table *table)
 {
     if (table->cell_count > 0)
@@ -117,6 +125,7 @@ bool tv_text_table_is_name(struct tv_bytes choice, struct tv_bytes word)
     return true;
 }
 
+/* Add the columns of that name which are not shown yet. */
 static void text_table_show_columns_of(struct tv_text_table *table, struct tv_bytes name)
 {
     for (uint32_t i = 0; i < table->count; i++)
@@ -125,6 +134,7 @@ static void text_table_show_columns_of(struct tv_text_table *table, struct tv_by
             table->shown[table->shown_count++] = i;
 }
 
+/* Show the columns that always stay, or with `chosen` those that can be chosen, too. */
 static void text_table_show_all_columns(struct tv_text_table *table, bool chosen)
 {
     table->shown_count = 0;
@@ -191,6 +201,7 @@ static void text_table_write_file_head(struct tv_text_table *table)
     tv_out_char(table->out, '\n');
 }
 
+/* Write the row that was collected, and drop it. */
 static void text_table_write_file_row(struct tv_text_table *table)
 {
     assert(table->row_count == 1 && table->cell_count == table->count + 1);
@@ -208,6 +219,7 @@ static void text_table_write_file_row(struct tv_text_table *table)
     table->row_count = 0;
 }
 
+/* Decide about columns with the first row, or at the end of a table without rows. */
 static void text_table_begin_table(struct tv_text_table *table)
 {
     table->begun = true;
