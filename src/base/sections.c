@@ -5,6 +5,18 @@
  * A file is trusted only after all checks: header, trailer, directory, the bounds of every section,
  * and the checksums, which several workers compute.  Readers of the sections may then use the
  * elements in place; whether their values make sense is the business of the module that owns them.
+ *
+ *     found                                answer
+ *     no magic, cut off, wrong checksum    damaged (TV_ERR_SYNTAX)
+ *     other version, layout, byte order    another program wrote it (TV_ERR_UNSUPPORTED)
+ *     another key                          of another file, or of its earlier contents (the same)
+ *
+ * In all these cases the caller makes the file again; the words are for people who ask why.  The
+ * version comes first: what an older program wrote is not damaged.
+ *
+ * A section's checksum is the sum of those of its blocks, each mixed with its number.  A sum does
+ * not depend on the order, so workers add up blocks as they come; the number makes two blocks that
+ * changed places a difference.
  */
 #include "base/sections.h"
 
@@ -64,6 +76,7 @@ static size_t sections_block_count(size_t size)
     return size / CHECKSUM_BLOCK + (size % CHECKSUM_BLOCK != 0);
 }
 
+/* Return a block; the last one may be shorter. */
 static struct tv_bytes sections_block_at(const uint8_t *data, size_t size, size_t block)
 {
     size_t first = block * CHECKSUM_BLOCK, left = size - first;
@@ -83,6 +96,8 @@ static uint64_t sections_sum_trailer(const struct sections_trailer *trailer)
 
 /* ---- Writing ---- */
 
+/* Make the header of a file with this identity. Padding is zero, because headers are compared and
+ * summed as bytes. */
 static void sections_fill_header(struct sections_header *header, const struct tv_sections_id *id)
 {
     size_t length = strlen(id->version);

@@ -5,6 +5,19 @@
  * A growing source (a pipe, a compressed file) has a lock while it grows: `grow` and `read` of its
  * context run under it.  Once `ended` is set (release/acquire) size and failure never change again,
  * and reads go on without the lock.
+ *
+ * A window is a buffer with some bytes of the source around the place that its reader looks at:
+ *
+ *     source   ....................................................
+ *     buffer              [ offset ........ offset+length ][slack]
+ *     move to              a ^ : the rest goes to the front, and more is read after it
+ *
+ * A move may ask for any number of bytes: a record that crosses the end of the buffer comes into
+ * one piece, and a record larger than the buffer makes it grow.  The slack of zeros lets scanners
+ * look at whole words without a check of the end.
+ *
+ * Errors of reading are kept in the source itself: a thread that only describes or draws has no
+ * way to report one, and asks tv_source_check afterwards.
  */
 #include "base/source.h"
 
@@ -233,6 +246,7 @@ static enum tv_status source_read_available(struct tv_source *source, uint64_t t
     return TV_OK;
 }
 
+/* Read from a source that still grows, after it has grown as far as the request needs. */
 static enum tv_status source_read_growing(struct tv_source *source, uint64_t offset,
                                           const struct read_request *request, size_t *got,
                                           struct tv_error *err)
@@ -248,6 +262,7 @@ static enum tv_status source_read_growing(struct tv_source *source, uint64_t off
     return status;
 }
 
+/* Read by the way that fits the source: with the lock only while it grows. */
 static enum tv_status source_read_range(struct tv_source *source, uint64_t offset,
                                         const struct read_request *request, size_t *got,
                                         struct tv_error *err)
@@ -300,6 +315,7 @@ struct join_source {
     size_t count;
 };
 
+/* Read a range that may cross the borders of parts. */
 static enum tv_status join_source_read(void *context, uint64_t offset, void *buffer, size_t size,
                                        struct tv_error *err)
 {

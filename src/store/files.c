@@ -5,6 +5,14 @@
  *
  * A cache has no row in the catalogue: its file is all there is, and the file's time is that of its
  * last use. It is written under a temporary name and renamed when it is complete.
+ *
+ *     begin    ID.PART in cache/, not counted         killed: removed at the next start
+ *     end      size reserved, under the limit         no room: removed
+ *              renamed to ID.index, under cache_lock  trace deleted meanwhile: removed
+ *     drop     removed, size given back
+ *
+ * The lock orders a rename and the deletion of the trace: without it a cache of a trace that is
+ * gone could stay for ever, because nobody would ask for it.
  */
 #include <assert.h>
 #include <errno.h>
@@ -29,6 +37,8 @@ static enum tv_store_status files_find_trace(struct tv_store *store, const char 
     return status != TV_STORE_OK || there == 1 ? status : tv_store_not_found(err, "trace");
 }
 
+/* Open a file of the store and say how large it is; `what` names it in the message that it is not
+ * there. */
 static enum tv_store_status files_open_to_read(int folder, const char *name, const char *what,
                                                int *fd, uint64_t *bytes, struct tv_error *err)
 {
@@ -228,6 +238,8 @@ static void scratch_bring_up(void *context, const char *name)
     emptying->removed += gone;
 }
 
+/* Remove a name of the directory. A directory that is not empty is emptied one level deep; what
+ * that leaves comes into the next round. */
 static void scratch_take_out(void *context, const char *name)
 {
     struct scratch_emptying *emptying = context;

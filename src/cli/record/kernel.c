@@ -5,7 +5,13 @@
  *     fork                                 waits for one byte
  *     open events on the child
  *     write a byte  ------------------->   exec: the events start counting, for it, its threads
- *     read rings until it ends             and its children */
+ *     read rings until it ends             and its children
+ *
+ * The second pipe tells whether exec succeeded: it closes by exec, so the parent reads nothing, or
+ * the errno that a failed exec leaves.  The child is only looked at (WNOWAIT) until the last read
+ * of the rings; it is reaped afterwards, so that its id stays its own.
+ *
+ * Rings are read when the kernel says that they fill, and every LOOK_MS in any case. */
 #define _GNU_SOURCE
 #include <assert.h>
 #include <errno.h>
@@ -105,6 +111,7 @@ static enum tv_status kernel_finish(const struct tv_record_plan *plan, struct tv
     return status;
 }
 
+/* Return what to sample. A program that is started counts from its exec on. */
 static struct tv_perf_options kernel_perf_options(const struct tv_record_plan *plan, pid_t pid)
 {
     assert(plan->settings->record.sample > 0);

@@ -3,7 +3,16 @@
  * lines.
  *
  * Two addresses in one source line become the same element, so the samples must be counted again:
- * the hprof text is parsed back into a struct tv_samples. */
+ * the hprof text is parsed back into a struct tv_samples.
+ *
+ *     THREAD START (obj=1, id = 200001, name="main", group="")
+ *     TRACE 300001: (thread=200001)            a stack, innermost element first
+ *     \tlibx.so.0x11ab(/usr/lib/libx.so)       element -> draw(draw.cc:42)
+ *     1 60.0% 60.0% 3 300001 ...               without times: 3 samples of the stack
+ *     AT 12345678 300001 1                     with times (PERIOD): one sample
+ *
+ * The recorder writes addresses because it runs within the program: reading debug information
+ * there would cost memory and locks of the program, and take time from its end. */
 #include "cli/record/native_names.h"
 
 #include <assert.h>

@@ -5,6 +5,19 @@
  * All times of one snapshot are the same instant.  Two clocks that share snapshots form a hop; a
  * path of hops leads from any clock to that of the trace.  Between snapshots a clock is taken to
  * run like the other one: result = time - from + to, of the last snapshot at or before the time.
+ *
+ *     snapshot 0   BOOTTIME 1000   MONOTONIC  900                      linked: B-M
+ *     snapshot 1   BOOTTIME 5000   MONOTONIC 4800   clock 128: 70   linked: all three
+ *
+ *     MONOTONIC 4500 -> 4500 - 900 + 1000 = 4600;   4900 -> 4900 - 4800 + 5000 = 5100
+ *
+ * There are at most 32 clocks, so sets of clocks are masks.  Paths and hops are made when a time of
+ * their clock occurs: most traces use one or two of their clocks.  A clock that was once set back
+ * cannot be searched by its time, so no path leads from it; the last point that was used is tried
+ * first, because times mostly ascend.
+ *
+ * Ids from 64 to 127 belong to one sequence of packets and mean another clock in each.  They are
+ * not in this table (sequences.c).
  */
 #include "base/memory.h"
 #include "base/sort.h"
@@ -41,6 +54,7 @@ static bool pf_clock_parse(struct tv_bytes bytes, uint32_t *id, int64_t *value)
     return !message.damaged && *id != 0;
 }
 
+/* Return whether an id means the same clock in all sequences. */
 static bool pf_clock_is_global(uint32_t id)
 {
     return id < TV_PF_CLOCK_SEQUENCE || id >= TV_PF_CLOCK_CUSTOM;
@@ -172,6 +186,7 @@ static struct tv_pf_clock_hop *pf_clocks_hop(struct tv_pf_clocks *clocks, uint32
     return hop;
 }
 
+/* Convert by the last point at or before the time, or the first point. */
 static int64_t pf_clock_hop_convert(struct tv_pf_clock_hop *hop, int64_t time)
 {
     const struct tv_pf_clock_point *points = hop->points.rows;

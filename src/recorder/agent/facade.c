@@ -5,6 +5,17 @@
  * JNI_OnLoad finds the classes with the class loader that loads this library, which is the loader
  * of these classes. The functions return error codes or messages; the Java side throws the
  * exceptions.
+ *
+ *     program  ->  android.os.Debug, dalvik.system.SamplingProfiler, traceview.Recorder  (bundle)
+ *                        | System.load of the path in the property "traceview.agent"
+ *                        v
+ *                  this file  ->  the session and the profiler of the same agent
+ *
+ * The agent may have come with -agentpath or not at all; then traceview.Recorder connects it.  On
+ * ART these classes are the system's own, so nothing is announced there.
+ *
+ * A profiler lives in Java as a number, its address, which Java frees when nobody has the object
+ * any more.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -58,6 +69,8 @@ static char *facade_byte_array(JNIEnv *jni, jbyteArray array)
     return bytes;
 }
 
+/* Make this library an agent of the JVM, with the options. Return why it cannot be one; NULL: it
+ * is. */
 static jstring JNICALL facade_connect_recorder(JNIEnv *jni, jclass class, jstring options)
 {
     char why[256] = "";
@@ -85,6 +98,8 @@ static int facade_start_trace(JNIEnv *jni, struct tv_agent_trace *wanted, size_t
     return error == -EBUSY ? 0 : error;
 }
 
+/* Start a trace with the limits of Android's Debug class. An array of bytes keeps names of files
+ * that are not Unicode. */
 static jstring JNICALL facade_debug_start(JNIEnv *jni, jclass class, jbyteArray path, jint buffer,
                                           jboolean allocations, jint interval_us)
 {
@@ -104,6 +119,7 @@ static jstring JNICALL facade_debug_start(JNIEnv *jni, jclass class, jbyteArray 
     return facade_error_text(jni, error);
 }
 
+/* Stop the trace. No trace is no error, as in Android. */
 static jstring JNICALL facade_debug_stop(JNIEnv *jni, jclass class)
 {
     (void)class;
@@ -116,6 +132,7 @@ static struct tv_profiler *facade_profiler_handle(jlong address)
     return (struct tv_profiler *)(uintptr_t)address;
 }
 
+/* Return the address of a new profiler; 0: an exception is pending, or there is no memory. */
 static jlong JNICALL facade_profiler_make(JNIEnv *jni, jclass class, jobject set, jint depth)
 {
     (void)class;
@@ -210,6 +227,7 @@ static struct native natives[] = {
     {"dalvik/system/SamplingProfiler", "free", "(J)V", FUNCTION(facade_profiler_free)},
 };
 
+/* Bind a Java method to its function. */
 static bool facade_register_natives(JNIEnv *jni, struct native *native)
 {
     JNINativeMethod method = {native->name, native->signature, NULL};
@@ -236,6 +254,7 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
     return JNI_VERSION_1_6;
 }
 
+/* Set a system property; an exception stays pending. */
 static void facade_set_property(JNIEnv *jni, const char *name, const char *value)
 {
     jclass class = (*jni)->FindClass(jni, "java/lang/System");

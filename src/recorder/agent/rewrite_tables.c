@@ -4,6 +4,18 @@
  *
  * The exception table, LineNumberTable, LocalVariableTable, LocalVariableTypeTable and
  * StackMapTable name places in the code. Each place is looked up in the map of the first pass.
+ *
+ *     before                        after
+ *     0  body                       0  enter hook
+ *                                   h  body                      map[0] = h
+ *     e  handler of `try`           e' caught hook, handler      map[e] = e'
+ *                                   H  added handler: exit hook, throw again
+ *
+ * Ranges that begin at 0 for a debugger (lines, variables) also cover the enter hook.  Ranges of
+ * exceptions do not: an exception in the hook is no exception of the method.
+ *
+ * The verifier of the JVM checks the result.  Whatever does not fit is therefore refused here, and
+ * the method stays as it was: a class that cannot be loaded would end the program that is recorded.
  */
 #include <assert.h>
 
@@ -15,6 +27,8 @@
 #define FULL_FRAME 255
 #define IS_OBJECT 7
 
+/* Find the new place of an instruction, or of the end of the code. False: the table names a place
+ * inside an instruction. */
 static bool code_tables_place(const struct tv_rewrite_code *code, unsigned at, uint32_t *to)
 {
     if (at > code->length || code->map[at] == TV_NOWHERE)
@@ -79,6 +93,7 @@ static bool code_tables_place_start(const struct tv_rewrite_code *code, unsigned
     return true;
 }
 
+/* Move the places of lines. */
 static bool code_tables_put_lines(const struct tv_rewrite_code *code, struct tv_class_span table,
                                   struct tv_byte_buffer *out)
 {
@@ -119,6 +134,7 @@ static bool code_tables_put_variables(const struct tv_rewrite_code *code,
     return !cursor.bad && cursor.at == cursor.end;
 }
 
+/* Write a table of lines or variables with the length it had: places move, but none is added. */
 static bool code_tables_put(const struct tv_rewrite_code *code, struct tv_class_attribute attribute,
                             bool lines, struct tv_byte_buffer *out)
 {
@@ -264,6 +280,7 @@ struct stack_map_frame_head {
     unsigned delta;
 };
 
+/* Read the type and the delta of an entry, whichever form it has. */
 static struct stack_map_frame_head stack_map_read_frame_head(struct tv_class_cursor *cursor)
 {
     unsigned kind = tv_class_take_u8(cursor);
@@ -291,6 +308,8 @@ static bool stack_map_put_full_frame(const struct tv_rewrite_code *code,
     return stack_map_put_types(code, cursor, stack, out);
 }
 
+/* Copy what follows the delta of an entry. *late becomes true while `this` of a constructor is not
+ * initialised. */
 static bool stack_map_put_frame(const struct tv_rewrite_code *code, struct tv_class_cursor *cursor,
                                 struct stack_map_frame_head head, struct tv_rewrite_frames *frames,
                                 bool *late)
