@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * program.c - starts another program as a child process (program.h).
+ * program.c - starts another program as a child process, and waits for its end (program.h).
  */
 #define _GNU_SOURCE /* environ */
 #include "base/program.h"
 
+#include <errno.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 int tv_program_start(const char *name, char *const *words, tv_program_prepare *prepare, int pipe,
@@ -24,4 +26,16 @@ int tv_program_start(const char *name, char *const *words, tv_program_prepare *p
     }
     posix_spawnattr_destroy(&attributes);
     return error;
+}
+
+bool tv_program_wait(pid_t process, int *code)
+{
+    int status = 0;
+    pid_t ended;
+    do
+        ended = waitpid(process, &status, 0);
+    while (ended < 0 && errno == EINTR);
+    if (code)
+        *code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    return ended >= 0;
 }

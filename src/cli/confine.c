@@ -26,12 +26,12 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/program.h"
 #include "base/swap.h"
 #include "cli/broker.h"
 #include "cli/input/symbols.h"
@@ -417,8 +417,7 @@ void tv_confine_end(void)
     if (!tv_is_confined())
         return;
     close(confined.socket);
-    while (waitpid(confined.broker, NULL, 0) < 0 && errno == EINTR)
-        ;
+    (void)tv_program_wait(confined.broker, NULL);
     tv_file_set_access(NULL);
     confined.broker = 0;
 }

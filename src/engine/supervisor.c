@@ -29,6 +29,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/out.h"
+#include "base/program.h"
 #include "engine/internal.h"
 
 #define NS INT64_C(1000000000)
@@ -515,8 +516,7 @@ static void supervisor_probe_sandbox(struct tv_engines *engines)
         tv_fail(&engines->error, TV_ERR_IO, TV_NO_OFFSET,
                 "the process that is to read traces does not start");
     kill(child.pid, SIGKILL);
-    while (waitpid(child.pid, NULL, 0) < 0 && errno == EINTR)
-        ;
+    (void)tv_program_wait(child.pid, NULL);
     tv_spawned_release(&child);
 }
 

@@ -18,20 +18,19 @@
  */
 #define _GNU_SOURCE /* pipe2 */
 #include <assert.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/out.h"
+#include "base/program.h"
 #include "base/swap.h"
 #include "base/workers.h"
 #include "sql/sql.h"
@@ -234,8 +233,7 @@ void tv_sql_process_end(struct tv_sql_process *process)
         return;
     close(process->requests); /* its listener ends it, whatever else it does */
     close(process->replies);
-    while (waitpid(process->process, NULL, 0) < 0 && errno == EINTR)
-        ;
+    (void)tv_program_wait(process->process, NULL);
     tv_free(process);
 }
 

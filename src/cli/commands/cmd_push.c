@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/encoding.h"
 #include "base/memory.h"
 #include "base/out.h"
 #include "base/source.h"
@@ -299,17 +300,12 @@ static bool sender_pause(unsigned *tries)
 
 /* ---- The upload ---- */
 
-/* Append bytes in base64. */
-static void sender_add_base64(struct tv_out *out, struct tv_bytes bytes)
+/* Append a whole text in Base64. */
+static void sender_add_base64(struct tv_out *out, struct tv_bytes text)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < bytes.length; i += 3) {
-        uint32_t bits = 0;
-        for (size_t j = 0; j < 3; j++)
-            bits = bits << 8 | (i + j < bytes.length ? bytes.data[i + j] : 0u);
-        for (size_t j = 0; j < 4; j++)
-            tv_out_char(out, i + j <= bytes.length ? digits[bits >> (18 - 6 * j) & 63] : '=');
-    }
+    struct tv_base64_encoder encoder = {.count = 0};
+    tv_base64_encode(&encoder, text, out);
+    tv_base64_encode_finish(&encoder, out);
 }
 
 /* Add the header "Upload-Metadata: filename ...,label ...". */

@@ -18,7 +18,6 @@
 
 #include <assert.h>
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <locale.h>
@@ -26,12 +25,12 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/library.h"
 #include "base/memory.h"
+#include "base/program.h"
 #include "cli/input/user_folder.h"
 #include "cli/options.h"
 
@@ -230,7 +229,6 @@ void tv_line_editor_end(void)
     (void)tv_file_write_fully(editor.prompts, &last, 1);
     close(editor.prompts);
     close(editor.lines);
-    while (waitpid(editor.process, NULL, 0) < 0 && errno == EINTR)
-        ;
+    (void)tv_program_wait(editor.process, NULL);
     editor.process = 0;
 }

@@ -26,7 +26,6 @@
 #include <strings.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "analysis/calltree/call_tree.h"
@@ -213,8 +212,7 @@ void tv_pager_finish(int descriptor, pid_t process)
         tv_confined_pager_finish();
         return;
     }
-    while (waitpid(process, NULL, 0) < 0 && errno == EINTR)
-        ;
+    (void)tv_program_wait(process, NULL);
 }
 
 /* ---- The output ---- */

@@ -20,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -116,15 +115,6 @@ static void adb_clean_output(char *text)
     *to = '\0';
 }
 
-/* Wait for the end of adb; its exit code as a shell would have it. */
-static void adb_wait(pid_t process, struct tv_adb_answer *answer)
-{
-    int status = 0;
-    while (waitpid(process, &status, 0) < 0 && errno == EINTR)
-        continue;
-    answer->code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 enum tv_status tv_adb_run(const struct tv_adb *adb, const char *const *words, int limit_ms,
                           struct tv_adb_answer *answer, struct tv_error *err)
 {
@@ -148,7 +138,7 @@ enum tv_status tv_adb_run(const struct tv_adb *adb, const char *const *words, in
     close(ends[1]);
     if (error == 0) {
         adb_collect_output(adb, ends[0], process, limit_ms, answer);
-        adb_wait(process, answer);
+        (void)tv_program_wait(process, &answer->code);
         adb_clean_output(answer->text);
     }
     close(ends[0]);

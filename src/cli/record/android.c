@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -353,14 +352,13 @@ static enum tv_status android_convert_names(const struct android *a, struct tv_e
         a->part,     "-o",      a->plan->output, NULL};
     char *list[sizeof words / sizeof words[0]];
     pid_t process;
-    int status = 0;
+    int code = 0;
     memcpy(list, words, sizeof list);
     int error = tv_program_start("/proc/self/exe", list, NULL, -1, &process);
     if (error != 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "traceview convert: %s", strerror(error));
-    while (waitpid(process, &status, 0) < 0 && errno == EINTR)
-        continue;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+    (void)tv_program_wait(process, &code);
+    if (code == 0) {
         unlink(a->part);
         return TV_OK;
     }

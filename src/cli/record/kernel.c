@@ -19,18 +19,17 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "cli/output/atomic_file.h"
+#include "base/program.h"
 #include "cli/output/message.h"
+#include "cli/record/native_names.h"
 #include "cli/record/record.h"
 #include "perf/perf.h"
 
@@ -57,25 +56,6 @@ bool tv_record_wants_kernel(const struct tv_record_plan *plan)
 
 /* ---- Output ---- */
 
-/* Write the samples to the output. */
-static enum tv_status kernel_write_samples(const struct tv_record_plan *plan,
-                                           const struct tv_samples *samples, struct tv_error *err)
-{
-    struct tv_atomic_file file;
-    enum tv_status status = tv_atomic_file_open(&file, plan->output, err);
-    if (status != TV_OK)
-        return status;
-    FILE *to = tv_atomic_file_stream(&file);
-    bool done = to && tv_samples_write(samples, (enum tv_samples_form)plan->form, TV_PERF_DEPTH,
-                                       time(NULL), to);
-    done = to && fclose(to) == 0 && done;
-    if (done)
-        return tv_atomic_file_commit(&file, err);
-    status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", plan->output, strerror(errno));
-    tv_atomic_file_discard(&file);
-    return status;
-}
-
 /* Say what is missing from the samples. */
 static void kernel_report_losses(const struct tv_record_plan *plan, const struct tv_perf *perf,
                                  const struct tv_samples *samples)
@@ -99,7 +79,8 @@ static enum tv_status kernel_finish(const struct tv_record_plan *plan, struct tv
     assert(plan->settings->record.sample > 0);
     struct tv_samples samples = {0};
     tv_perf_finish(perf, &samples);
-    enum tv_status status = kernel_write_samples(plan, &samples, err);
+    enum tv_status status = tv_native_samples_write(&samples, (enum tv_samples_form)plan->form,
+                                                    TV_PERF_DEPTH, plan->output, err);
     if (status == TV_OK)
         kernel_report_losses(plan, perf, &samples);
     if (status == TV_OK && samples.total == 0 && samples.waits.count == 0)
@@ -142,15 +123,6 @@ static _Noreturn void kernel_exec_program(const struct tv_words *words, int go, 
     _exit(NOT_FOUND);
 }
 
-/* Wait for the child; return its exit code as a shell would. */
-static int kernel_await_child(pid_t child)
-{
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 /* Read the rings until the child has ended. */
 static void kernel_watch_child(struct tv_perf *perf, pid_t child)
 {
@@ -177,7 +149,7 @@ static enum tv_status kernel_record_child(const struct tv_record_plan *plan, str
         error = 0;
     if (error == 0)
         kernel_watch_child(perf, child);
-    *code = kernel_await_child(child);
+    (void)tv_program_wait(child, code);
     if (error == 0)
         return kernel_finish(plan, perf, err);
     *code = error == ENOENT ? NOT_FOUND : NOT_STARTED;
@@ -209,7 +181,7 @@ static enum tv_status kernel_start_between(const struct tv_record_plan *plan, co
     if (status == TV_OK)
         status = kernel_record_child(plan, perf, child, (int[]){go[1], report[0]}, code, err);
     else
-        kill(child, SIGKILL), (void)kernel_await_child(child);
+        kill(child, SIGKILL), (void)tv_program_wait(child, NULL);
     tv_perf_close(perf);
     tv_record_signals_restore(&signals);
     return status;

@@ -24,6 +24,11 @@ enum tv_status tv_native_names_resolve(const char *path, struct tv_error *err) T
 enum tv_status tv_native_samples_resolve(const char *path, enum tv_samples_form form,
                                          struct tv_error *err) TV_MUST_CHECK;
 
+/* Write samples, whose stacks have at most `depth` frames, to a file: completely, or not at all. */
+enum tv_status tv_native_samples_write(const struct tv_samples *samples, enum tv_samples_form form,
+                                       uint32_t depth, const char *path,
+                                       struct tv_error *err) TV_MUST_CHECK;
+
 #define TV_NATIVE_FILES 256u
 
 /* The ELF files of a recording, each opened when its first address is looked up. */

@@ -327,17 +327,15 @@ static enum tv_status native_samples_read(struct native_samples *work, FILE *in,
     return TV_OK;
 }
 
-/* Write the samples in the form that the user wants, in place of the text. */
-static enum tv_status native_samples_write(const struct native_samples *work,
-                                           enum tv_samples_form form, const char *path,
-                                           struct tv_error *err)
+enum tv_status tv_native_samples_write(const struct tv_samples *samples, enum tv_samples_form form,
+                                       uint32_t depth, const char *path, struct tv_error *err)
 {
     struct tv_atomic_file file;
     enum tv_status status = tv_atomic_file_open(&file, path, err);
     if (status != TV_OK)
         return status;
     FILE *to = tv_atomic_file_stream(&file);
-    bool done = to && tv_samples_write(&work->samples, form, work->deepest, time(NULL), to);
+    bool done = to && tv_samples_write(samples, form, depth, time(NULL), to);
     done = to && fclose(to) == 0 && done;
     if (done)
         return tv_atomic_file_commit(&file, err);
@@ -356,7 +354,7 @@ enum tv_status tv_native_samples_resolve(const char *path, enum tv_samples_form 
     enum tv_status status = native_samples_read(&work, in, path, err);
     fclose(in);
     if (status == TV_OK)
-        status = native_samples_write(&work, form, path, err);
+        status = tv_native_samples_write(&work.samples, form, work.deepest, path, err);
     if (status == TV_OK && work.samples.total == 0)
         status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                          "%s: no sample was taken: the program ended at once, blocks its signals "

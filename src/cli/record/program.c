@@ -21,11 +21,11 @@
 #include <sys/file.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/program.h"
 #include "cli/output/message.h"
 #include "cli/record/native_names.h"
 #include "cli/record/record.h"
@@ -342,12 +342,9 @@ static pid_t recorded_child;
 
 static enum tv_status program_await(int *code, struct tv_error *err)
 {
-    int status;
-    while (waitpid(recorded_child, &status, 0) < 0)
-        if (errno != EINTR)
-            return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "wait: %s", strerror(errno));
-    *code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    return TV_OK;
+    if (tv_program_wait(recorded_child, code))
+        return TV_OK;
+    return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "wait: %s", strerror(errno));
 }
 
 static enum tv_status program_await_start(const struct recorded_program *program, int error,

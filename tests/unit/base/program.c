@@ -28,7 +28,7 @@ static void a_program_gets_its_words_and_descriptors(void **state)
     char name[] = "sh", option[] = "-c", script[] = "printf %s \"$1\"; exit 7", word[] = "a b";
     char *words[] = {name, option, script, name, word, NULL};
     char text[16] = "";
-    int ends[2], status = 0;
+    int ends[2], code = 0;
     pid_t process;
     (void)state;
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
@@ -37,9 +37,24 @@ static void a_program_gets_its_words_and_descriptors(void **state)
     assert_int_equal(read(ends[0], text, sizeof text - 1), 3);
     assert_string_equal(text, "a b");
     close(ends[0]);
-    assert_int_equal(waitpid(process, &status, 0), process);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 7);
+    assert_true(tv_program_wait(process, &code));
+    assert_int_equal(code, 7);
+}
+
+static void a_signal_ends_a_program_with_its_number(void **state)
+{
+    char name[] = "sh", option[] = "-c", script[] = "kill -9 $$";
+    char *words[] = {name, option, script, NULL};
+    int code = 0;
+    pid_t process;
+    (void)state;
+    assert_int_equal(tv_program_start("sh", words, NULL, -1, &process), 0);
+    assert_true(tv_program_wait(process, &code));
+    assert_int_equal(code, 128 + 9);
+    assert_false(tv_program_wait(process, &code)); /* it is gone */
+    assert_int_equal(errno, ECHILD);
+    assert_int_equal(code, 0);
+    assert_false(tv_program_wait(process, NULL));
 }
 
 static void a_program_that_cannot_start_is_an_error(void **state)
@@ -54,4 +69,5 @@ static void a_program_that_cannot_start_is_an_error(void **state)
 }
 
 UNIT_TESTS(program, cmocka_unit_test(a_program_gets_its_words_and_descriptors),
+           cmocka_unit_test(a_signal_ends_a_program_with_its_number),
            cmocka_unit_test(a_program_that_cannot_start_is_an_error));
