@@ -6,6 +6,17 @@
  *                                          recording): an id, a name, no chunk yet
  *     last event  -> thread_on_exit (pthread key), or tv_recording_end_thread: name it, close its
  *                    chunk, mark it finished; freed when enough others are
+ *
+ * An event must be cheap, so the fast path compares one number: thread->generation with
+ * tv_recorder.on.  Whatever a thread has to do besides (join a recording, leave an old one, answer
+ * a sampler) makes the two differ, and leads to tv_recorder_attach.
+ *
+ * Any code of the program may be interrupted by an event, even malloc or a signal handler.  Memory
+ * is therefore mapped, signals are blocked while the lock is held, and tv_recorder_inside keeps the
+ * recorder from recording itself.
+ *
+ * An ended thread is only marked; a sweep frees many at once.  A destructor of another library may
+ * call a hook after thread_end; it meets ended_thread then, which takes part in nothing.
  */
 #define _GNU_SOURCE
 #include <assert.h>
@@ -66,6 +77,7 @@ void tv_recorder_unlock(const sigset_t *before)
     tv_recorder_unblock_signals(before);
 }
 
+/* Replace control characters, which separate names in the files. */
 static void thread_name_clean(char *name)
 {
     for (; *name; name++)
@@ -155,6 +167,7 @@ static void thread_on_exit(void *pointer)
     thread_end(self);
 }
 
+/* Make the key whose destructor runs when a thread ends. */
 static void thread_make_end_key(void)
 {
     pthread_key_create(&end_key, thread_on_exit);
@@ -474,6 +487,7 @@ void tv_recording_forget_mounts(void)
     atomic_fetch_add(&epoch, 1);
 }
 
+/* Return whether the recording that is on now records the fiber. */
 static bool fiber_is_recorded(struct tv_recorder_thread *fiber)
 {
     uint32_t on = tv_recorder_read_on();

@@ -6,6 +6,19 @@
  *   | '-.--'|'---.---'
  *   |   key | regular expression
  *   negated operator
+ *
+ * What a character means depends on where it stands.  Quotes take every meaning away:
+ *
+ *     place                     '*'        '|'          operator      blank
+ *     key                       itself     itself       ends it       ends it
+ *     text after ':'            any text   next value   itself        ends it
+ *     text after '='            itself     next value   itself        ends it
+ *     expression, number        its own    its own      itself        ends it
+ *
+ * Except after '=', capitals count only if the user wrote one: "Draw" finds Draw, "draw" both.
+ *
+ * Every error names a column and what was expected there, because the line is typed in the page,
+ * which marks that column.
  */
 #include "analysis/subset/filter.h"
 
@@ -31,6 +44,7 @@ struct filter_line {
     struct tv_error *err;
 };
 
+/* Return the column of a byte, counted in characters from 1. */
 static size_t filter_line_column(const struct filter_line *line, size_t at)
 {
     size_t column = 1;
@@ -56,11 +70,13 @@ static bool filter_line_expected(const struct filter_line *line, size_t at, cons
     return false;
 }
 
+/* Return whether there is a blank at a place; the end of the line counts as one. */
 static bool filter_line_is_blank(const struct filter_line *line, size_t at)
 {
     return at == line->text.length || line->text.data[at] == ' ' || line->text.data[at] == '\t';
 }
 
+/* Return the byte at a place; 0 at the end of the line. */
 static uint8_t filter_line_byte(const struct filter_line *line, size_t at)
 {
     return at < line->text.length ? line->text.data[at] : 0;
@@ -87,6 +103,7 @@ static bool filter_is_operator(uint8_t c)
     return c == ':' || c == '=' || c == '~' || c == '<' || c == '>';
 }
 
+/* Return whether a word of this kind ends here. */
 static bool filter_word_ends(const struct filter_line *line, enum filter_word_kind kind)
 {
     uint8_t c = filter_line_byte(line, line->at);
@@ -246,6 +263,7 @@ static bool filter_parse_number(const struct tv_filter_term *term, struct tv_byt
     return good;
 }
 
+/* Return what a value of the field should look like, for an error. */
 static const char *filter_number_syntax(const struct tv_filter_term *term, bool range)
 {
     if (filter_field_is_time(term->field))

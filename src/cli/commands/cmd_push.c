@@ -4,7 +4,13 @@
  *     POST  /api/uploads            --> Location of the upload
  *     PATCH upload, Upload-Offset   --> bytes; repeated after a failure, from the offset that
  *     HEAD  upload                  <-- the server reports
- *     GET   /api/traces/ID          <-- until the trace is read, or failed */
+ *     GET   /api/traces/ID          <-- until the trace is read, or failed
+ *
+ * After a failure the server alone knows how many bytes it has: a request that failed here may have
+ * arrived there.  So its offset is asked for, and the tries count from 0 whenever it has grown.
+ *
+ * The server's answer is not trusted.  An address on another server gets neither file nor token,
+ * and control characters in what is printed become question marks. */
 #include <assert.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -106,6 +112,7 @@ static void sender_free(struct upload_sender *sender)
 
 /* ---- Callbacks of libcurl ---- */
 
+/* Give libcurl the next bytes of the file. An error of reading ends the request and is kept. */
 static size_t sender_read_body(char *buffer, size_t size, size_t count, void *context)
 {
     struct upload_exchange *exchange = context;
@@ -118,6 +125,7 @@ static size_t sender_read_body(char *buffer, size_t size, size_t count, void *co
     return got;
 }
 
+/* Keep the beginning of an answer; what is longer is dropped. */
 static size_t sender_take_body(char *bytes, size_t size, size_t count, void *context)
 {
     assert(((struct upload_exchange *)context)->answer_length <= LONGEST_ANSWER);
@@ -158,6 +166,7 @@ static void sender_copy_header(struct tv_bytes value, char *text, size_t size)
     *text = '\0';
 }
 
+/* Take a header that means something here. */
 static size_t sender_take_header(char *bytes, size_t size, size_t count, void *context)
 {
     struct upload_exchange *exchange = context;
@@ -393,6 +402,7 @@ static enum tv_status sender_create_once(struct upload_sender *sender, struct up
     return status;
 }
 
+/* Create the upload; a busy server is asked again. */
 static enum tv_status sender_create(struct upload_sender *sender, struct upload_state *sending,
                                     struct tv_error *err)
 {

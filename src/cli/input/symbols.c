@@ -4,6 +4,15 @@
  *
  * Threads of the viewer look up names at the same time, but the ELF reader and the demangler are
  * not thread-safe: one lock protects them.  Demangled names are kept until the trace is freed.
+ *
+ *     a trace has                          looked up in
+ *     address of a process                 each file of --symbols, moved to its @BASE
+ *     address within a named file          the file of --symbols with that name
+ *     offset in a mapped file, build ID    the same, else the file with that build ID on this
+ *                                          machine, opened when it is first asked for
+ *
+ * A profile is untrusted and may name any number of build IDs: 4096 are looked for, 128 files stay
+ * open.
  */
 #include "cli/input/symbols.h"
 

@@ -5,6 +5,14 @@
  * adb is a client of a server that it starts by itself and that stays.  Each command here is one
  * run of the client with a time limit, because a device that was unplugged may never answer.
  * Words for the device go through its shell, so every name is quoted (tv_adb_quote).
+ *
+ *     we  --spawn-->  adb client  --socket-->  adb server  --USB-->  adbd, shell on the device
+ *      ^                  |
+ *      '-- pipe: output --'   until it closes, the time is over, or a signal comes
+ *
+ * Both outputs come as one text: old devices write errors of a command to its output, and new ones
+ * apart.  The exit code of a command reaches us only from newer devices, so callers also look at
+ * what it wrote.
  */
 #define _GNU_SOURCE
 #include "base/clock.h"

@@ -5,6 +5,15 @@
  * An event of the model has the offset of its packet (tag 0x0A), or of the kernel event (0x12) or
  * the compact message (0x22) within a bundle.  Names of debug annotations may be interned by
  * earlier packets: annotation_names.h.
+ *
+ *     {"timestamp":5,"track_event":{"type":"TYPE_SLICE_BEGIN","#77":"0x0102..."}}
+ *
+ * The schema (field_names.h) gives names and kinds.  A field that it lacks is still shown, with its
+ * number: traces of a newer Perfetto lose nothing.  protobuf does not say whether bytes are a text,
+ * a message or a packed array, so without the schema they stay bytes.
+ *
+ * The events are read again from the file when somebody asks.  Keeping the arguments of millions of
+ * events would cost more memory than all their slices.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,6 +42,7 @@ enum {
 
 /* ---- Messages as JSON ---- */
 
+/* Write the name of a field; "#77" for one that the schema lacks. */
 static void pf_write_key(struct tv_out *out, const struct tv_pf_member *member, uint32_t number)
 {
     char text[16];
@@ -45,6 +55,7 @@ static void pf_write_key(struct tv_out *out, const struct tv_pf_member *member, 
     tv_out_char(out, ':');
 }
 
+/* Write a number with all of its digits. JSON has no infinity and no NaN. */
 static void pf_write_real(struct tv_out *out, double value)
 {
     if (value - value == 0)
@@ -321,6 +332,7 @@ static struct tv_bytes pf_sample_message(const struct pf_describing *describing,
     return found;
 }
 
+/* Write a member for a message, unless it is empty. */
 static void pf_write_sample_part(const struct pf_describing *describing, const char *key,
                                  const char *message, struct tv_bytes bytes)
 {
@@ -402,6 +414,7 @@ struct pf_kernel_fields {
     struct tv_bytes bytes;
 };
 
+/* Find the fields of a kernel event: the only message in it, whose number is that of its type. */
 static struct pf_kernel_fields pf_kernel_fields_of(struct tv_bytes event)
 {
     struct tv_pf_message walk = tv_pf_message_over(event);

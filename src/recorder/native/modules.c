@@ -6,6 +6,17 @@
  * afterwards what is gone, with the time.  Another file at the same addresses is then told apart by
  * the time of a record.  An address of unloaded code is named as an address within its file, to be
  * resolved from the file later.
+ *
+ *     time         0 ........ t1 ............ t2 ............ now
+ *     0x7f10...    | liba.so  | libb.so                       |      history: two spans
+ *                             dlclose         first scan that sees libb.so
+ *
+ * Nobody tells when a file is loaded, so it begins at the end of its predecessor.  If that was
+ * still thought to be there, both the end and the beginning are the time of the scan.  So every
+ * time belongs to one file at most.
+ *
+ * The first hook of a new file may run before any scan.  glibc 2.35 and later tell the file at an
+ * address without a lock, and its name is looked up on the way.
  */
 #define _GNU_SOURCE
 #include "recorder/native/modules.h"
@@ -113,6 +124,7 @@ static void modules_take_segments(struct tv_module_span *span, const struct dl_p
     }
 }
 
+/* Callback of dl_iterate_phdr. */
 static int modules_add_loaded(struct dl_phdr_info *info, size_t size, void *unused)
 {
     struct tv_module_span span = {0};
@@ -170,6 +182,7 @@ static bool modules_list_loaded(void)
     return true;
 }
 
+/* Take over the files of the scan. Those that it did not find were unloaded at `now`. */
 static void modules_update(uint64_t now)
 {
     struct tv_module_history *history = &modules.history;
@@ -237,6 +250,7 @@ void tv_modules_name(uint64_t key, struct tv_recording_method *method, char *roo
     pthread_mutex_unlock(&modules.lock);
 }
 
+/* Offer a function of the file to the filters of methods, at the address where it is loaded. */
 static void modules_offer_function(void *bias, uint64_t address, const char *name)
 {
     tv_method_filter_offer(address + *(const uint64_t *)bias, name);

@@ -15,6 +15,17 @@
  * Tables of stack frames are trees by parent ids: "stackFrames" of the file, and those that
  * metadata events give to processes.  Each entry becomes a path of the model.  What V8 writes is in
  * v8.c.
+ *
+ *     "stackFrames": {"7": {"name": "read", "parent": "3"}, "3": {"name": "main"}}
+ *
+ *     climb from 7    way = 7, 3, then the root
+ *     and down        3 = child of the root named main, 7 = child of 3 named read
+ *
+ * Entries may come in any order, and parents may be missing or form a circle.  Each entry that was
+ * climbed has its path afterwards, so the next climb stops at it: together the climbs visit each
+ * entry once.  A circle or a missing parent makes its entry a root, with a diagnostic.
+ *
+ * A key is a number or a string in the file, and both are compared as text.
  */
 struct te_stacks {
     struct tv_te_context *context;
@@ -44,6 +55,7 @@ static uint64_t te_stacks_key(uint32_t process, uint32_t string)
     return (uint64_t)process << 32 | string;
 }
 
+/* Return the string of the model for a JSON value, decoded if it is a string. */
 static uint32_t te_stacks_string(struct tv_te_context *context, struct tv_bytes raw)
 {
     return tv_trace_info_string(context->trace->head, tv_te_decode_text(raw, &context->scratch));
@@ -136,6 +148,7 @@ static void te_stacks_mark_parents(struct te_stack_table *reading)
     }
 }
 
+/* Return the frame of an entry. If its name is an address, that of a caller is a return address. */
 static uint32_t te_stacks_frame(struct te_stack_table *reading, const struct te_stack_entry *entry)
 {
     return tv_trace_info_add_stack_frame(reading->stacks->context->trace->head, &entry->frame,
