@@ -1,5 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of methods, threads and processes in readable form, and matching of names with a search.
+//
+// A frame has several names, each for a purpose:
+//
+//     short      Bitmap.draw                          in bars, where room is scarce
+//     full       android.graphics.Bitmap.draw         in tables and tooltips
+//     raw        android/graphics/Bitmap.draw         as the file has it: in transforms
+//     compared   android/graphics/Bitmap.draw (I)V    as a comparison has it
+//     search     full and readable signature, and raw with its own: whichever a user types is found
+//
+// Traces may have a hundred thousand frames and more, of which a screen shows a few hundred. So a name
+// is made when it is first asked for, and what needs all names (their order, which ones are
+// overloaded) is made once.
 
 import { nameOrPlaceholder } from '../base/visible';
 import { eventColour, hashedColour, KERNEL, KINDS, kindColour } from './colours';

@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines of the profile table: sorted methods, and below an expanded method its parents and
 // children. Pure functions; the table only draws these lines.
+//
+//     rank  method                        method line, by the order of the table
+//           parents                       heading
+//             caller, its share           relation: calls and times on behalf of this method
+//           children
+//             self                        own time of the method
+//             callee, its share
+//           recursive parents, children   only if the method calls itself, even through others
+//
+// The rank stays that by inclusive time, however the table is sorted. A relation is a share of its
+// owner, not of the trace. Calls within recursion are counted by each of their levels, so a group
+// may add up to more than its method; then its heading says so.
 
 import type { FlameOf } from './address';
 import type { ProfileAnswer, RelationRow, Relations, Times } from './engine';

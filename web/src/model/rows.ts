@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of the timeline other than tracks of slices: counters, objects, memory dumps, samples. Also
 // folding: many rows of a kind fold into one line.
+//
+//     process                  always shown
+//       CPU 0, CPU 1           the first two processors, then a line that shows the others
+//         CPU 0 Clock          counter of a processor: with it
+//       main                   tracks of threads
+//       async Load  1 2 3      the first three lanes, then a line
+//       > 12 counters          one line if all processes together have more than six
+//       > 8 types of objects   the same
+//
+// A fold line has a key of its kind and process (or first track); the address lists the keys of
+// those that are open. Folding hides one or two lanes never: the line would be as high as they are.
 
 import type { NonSliceRows, LoneThread, ObjectType } from './nonSliceEvents';
 import type { CounterFacts } from './engine';

@@ -1,6 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tree table of the selected range and tracks. Lines are loaded when their parent opens, and open
 // lines stay open when the range changes.
+//
+// The engine numbers the nodes of a tree, and the numbers stay the same for another range; with
+// transforms they do not. After a change the open lines are therefore asked for by number, or else
+// found again by their frames, level by level:
+//
+//     scope changes -> ask for the root and all open nodes at once -> new lines, opened as before
+//     address names lines -> ask for a level -> open it -> ask for the next one
+//     a method is selected -> ask for the way to its longest path -> open that, once
+//
+// Every answer belongs to one TreeLines object. If the table has another one when it arrives, the
+// answer is dropped: its lines would be those of another range.
+//
+// What is open is part of the address, except the lines that the selected method opened: a link
+// would otherwise change with each click.
 
 import { Latest } from '../base/latest';
 import { computed, effect, signal, untracked, type ReadSignal, type Signal } from '../base/signal';

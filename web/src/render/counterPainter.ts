@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counters as areas. The series are stacked, overlaid or shown one at a time. Each value holds
 // until the next one.
+//
+//     stack      series on top of each other, one edge along the sum
+//     areas      all from 0, pale, an edge each, so that none hides another
+//     lines      of the counter that is drawn over another: edges, joined by upright pieces
+//
+// Zoomed out, the engine merges the samples of a pixel into its highest and its last value. The pixel
+// shows the highest, so a peak of one sample stays visible at any zoom; after it the last one holds.
+//
+// Two counters may share a row. Each has a scale of its own, so both ends are written with the name
+// and the colour of their counter.
 
 import { eventColour, HASHED_COLOURS, hashedColour } from '../model/colours';
 import { boundsOf, numericSeries, sampleAt, valueAt, type CounterView } from '../model/counters';

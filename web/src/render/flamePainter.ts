@@ -1,5 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Paints a flame graph that grows downwards, like the call chart above it.
+//
+// The engine has laid the graph out: start, width and depth of each frame, in the order of a walk
+// from the root. The painter turns them into pixels. It goes over all frames, because the engine
+// sends only those that the page is wide enough to show.
+//
+// Frames that are too narrow become stubs: neighbours in a row grow into one grey bar, so that a
+// thousand of them cost one rectangle and look like what they are, a crowd.
+//
+// The selected method may be called by itself. Only its outermost frames get a ring; frames within
+// them get a thin outline, because their time is part of the ring already.
 
 import { formatPercent } from '../base/format';
 import type { FlameGraph } from '../model/engine';

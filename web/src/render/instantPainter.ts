@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instants: a tick above the slices of a thread or processor, or a line through a process or
 // through the whole trace.
+//
+//     scope of an instant     mark                           line
+//     thread, processor       above its slices               none
+//     process                 at the foot of its heading     through the rows of the process
+//     trace                   in each heading                through everything
+//
+// Of several instants in one pixel one is painted, the selected one if it is among them. Lines that
+// would be closer than 32 pixels on average are left out: they would hide what they run through.
 
 import { eventColour } from '../model/colours';
 import type { Instant } from '../model/engine';

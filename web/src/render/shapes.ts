@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shapes that the time line and the flame graph are made of.
+//
+//     |=====|    closed       >=====<    open at both ends: teeth
+//     |====/     unrolled: the call lost its exit, a thick red slant
+//     |__===|    wait: a line at the foot, the thread did not run
+//
+// An end is drawn as open or broken only in a bar that has room for it. The same shapes go to a
+// canvas and into a picture file; a hatching is a pattern on the canvas and lines in the file
+// (surface.ts).
 
 import { canvasOf, type Box, type Surface } from './surface';
 import type { Theme } from './theme';

@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Unpacking of zip files by their local headers in order (APPNOTE 4.3), because a truncated file
 // lacks its directory. A member is unpacked only as far as it is wanted.
+//
+//     | local header | name, extra | data | descriptor? | local header ... | directory | end |
+//       method, flags, packed length        length, if the header has none
+//
+// A writer that could not seek back left the length out of the header. The end of such a member is
+// searched: at each signature the number before or after it must be the distance to the start, in
+// one of four layouts. Packed data has the bytes of a signature by chance, but hardly with that
+// number.
+//
+// Archives are untrusted: members are counted against a limit, names of directories are skipped,
+// and a damaged member ends the reading after what could be unpacked of it was delivered.
 
 import { Inflate, inflateSync, strFromU8 } from 'fflate';
 import { countMember, type Taker } from './archives';
