@@ -4,6 +4,16 @@
  *
  * A type has a place where the next pointer goes: at the end of "char const", but between the
  * return type and the parameters of a function, "void (*)(int)".
+ *
+ *     mangled     PFvPKcE         P pointer to F..E function of v, P K c
+ *     read        function        void (char const*)     place after "void "
+ *                 pointer to it   void (*)(char const*)  place after the '*'
+ *
+ * So an outer part is written into the middle of an inner one that was complete already.  Parts are
+ * pieces of an arena, and an insertion writes a new one.
+ *
+ * Mangled names come from untrusted files.  The depth and the arena are limited, and after the
+ * first mistake (c->failed) every function returns an empty part.
  */
 #include "base/cxx_parser.h"
 
@@ -69,6 +79,7 @@ static struct tv_cxx_part cxx_take_argument_list(struct tv_cxx_parser *c, struct
     return all;
 }
 
+/* Take one argument: a value, a pack of arguments, or a type. */
 static struct tv_cxx_part cxx_take_argument(struct tv_cxx_parser *c)
 {
     struct tv_cxx_part part = tv_cxx_begin(c);
@@ -143,6 +154,7 @@ struct tv_cxx_part tv_cxx_take_substitution(struct tv_cxx_parser *c, bool prefix
 
 /* ---- Types ---- */
 
+/* Return the type that one letter means; NULL: none. */
 static const char *cxx_builtin(char letter)
 {
     static const char letters[] = "vwbcahstijlmxynofdegz";

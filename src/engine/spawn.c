@@ -4,6 +4,15 @@
  *
  * Every descriptor is first duplicated to a high number, then to its place in the child
  * (messages.h); all others are close-on-exec. So the order of the places cannot overwrite a source.
+ *
+ *     ours           duplicated        in the child
+ *     errors   9     64  --dup2-->     2   a pipe that we read
+ *     socket   5     65  --dup2-->     3   messages, both ways
+ *     trace    3     66  --dup2-->     5   and so on, by enum tv_engine_fd
+ *
+ * The child reads untrusted files.  It inherits nothing that it does not need: no environment but
+ * the settings of sanitizers and its TMPDIR, no ignored or blocked signal, no terminal's group.
+ * Its directory is removed by us, because the child cannot when it is killed.
  */
 #define _GNU_SOURCE /* O_PATH, pipe2, environ */
 #include "engine/internal.h"
@@ -42,6 +51,7 @@ static void spawn_close_fd(int *fd)
 
 /* ---- The child's directory ---- */
 
+/* Make the directory for its temporary files, which nobody else may read. */
 static enum tv_status spawn_make_folder(const struct tv_spawn *spawn, char **path,
                                         struct tv_error *err)
 {
@@ -74,6 +84,7 @@ struct spawn_fds {
     int files[TV_ENGINE_FD_END]; /* by enum tv_engine_fd */
 };
 
+/* Duplicate a descriptor above all places of the child; -1: there was none. */
 static int spawn_dup_above(int fd)
 {
     return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, ABOVE);
@@ -102,6 +113,7 @@ static void spawn_release_fds(struct spawn_fds *handed)
         spawn_close_fd(&handed->files[i]);
 }
 
+/* Say what becomes which descriptor of the child. */
 static void spawn_add_file_actions(posix_spawn_file_actions_t *actions,
                                    const struct spawn_fds *handed)
 {
@@ -166,6 +178,7 @@ static int spawn_run(const struct tv_spawn *spawn, const char *folder,
     return error;
 }
 
+/* Start the process and tell it what to read. */
 static enum tv_status spawn_start(const struct tv_spawn *spawn, struct tv_spawned *spawned,
                                   int socket, int errors, struct tv_error *err)
 {

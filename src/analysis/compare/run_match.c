@@ -5,6 +5,16 @@
  * Rows that exist on one side only are sorted by (normal form, name); those of one form are
  * joined in pairs, in the order of their names.  Methods whose callers are known were paired by
  * these before (run_callers.c).
+ *
+ *     base only        normal form      new only
+ *     Shop$1.run       Shop$.run        Shop$1.run      same name: joined first
+ *     Shop$3.run       Shop$.run        Shop$4.run      then the rest, in order
+ *     Shop$7.run       Shop$.run                        stays alone: it is gone
+ *
+ * Compilers number lambdas and anonymous classes, so an inserted one renames all that follow. Their
+ * order remains, and names of equal length compare as numbers do ("$9" before "$10").
+ *
+ * With call paths, callers are matched before callees: two rows are one only if their callers are.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -76,6 +86,7 @@ struct lone_row {
     struct tv_bytes name; /* set when all forms are known */
 };
 
+/* Compare names so that numbers in them count as numbers. */
 static int run_table_compare_names(const struct lone_row *a, const struct lone_row *b)
 {
     if (a->name.length != b->name.length) /* "$9" before "$10" */
@@ -83,6 +94,7 @@ static int run_table_compare_names(const struct lone_row *a, const struct lone_r
     return tv_bytes_compare(a->name, b->name);
 }
 
+/* Order by caller, form, side and name, so that what may be paired are neighbours. */
 static int run_table_compare_lone(const void *left, const void *right)
 {
     const struct lone_row *a = left, *b = right;
@@ -163,6 +175,7 @@ static void run_table_pair(struct tv_run_table *table, struct lone_row *lone, si
     }
 }
 
+/* Pair the lone rows of one level, form by form. */
 static void run_table_match_similar(struct tv_run_table *table, const uint32_t *rows,
                                     size_t row_count)
 {

@@ -4,6 +4,16 @@
  *
  * Workers write groups of tracks to columns of their own.  The path of a slice is only its frame
  * until all groups are written; then every frame in use becomes a path, in the order of frames.
+ *
+ *     slices, by time      0 2 1 0 2 2 1 ...             their state tracks
+ *     counts               track 0: 2   1: 2   2: 3      so each row has its place before any is
+ *     groups               [0 1] worker 0   [2] worker 1     written
+ *
+ * Each worker goes over all slices and takes those of its group, which keeps the order of time
+ * within a row.
+ *
+ * Path numbers must not depend on the number of workers.  Frames in use are therefore noted by all,
+ * numbered once, and only then written into the columns.
  */
 #include "model/assembly/assembly.h"
 

@@ -5,6 +5,20 @@
  * A number ends with the first byte whose upper bit is clear. Lengths are as good as random, so a
  * loop over bytes mispredicts about once per record. This code looks at eight bytes together
  * instead: the upper bits show where numbers end, and the groups of seven bits are joined in pairs.
+ *
+ *     bytes     ac 02  05  90 01  ..          word 300, first time 5, second time 144
+ *     ends      .. 80  80  .. 80  ..          upper bits that are clear
+ *               '-1-'  2   '-3-'              the first, second and third lowest set bit
+ *
+ *     join      7+7 -> 14,  14+14 -> 28,  28+28 -> 56 bits: three steps for all lengths
+ *
+ * One step of a record without a branch: masks cut the numbers out.  Records that are longer than
+ * eight bytes are read number by number, and those with a number of more than eight bytes by the
+ * general functions.
+ *
+ * Whatever is unusual (an id that is not listed, a time that goes back, an undefined action) ends
+ * the attempt before that record.  The file is then surveyed and read again (deliver.c): nothing is
+ * repaired here, where every record would pay for it.
  */
 #include "readers/method_trace/deliver.h"
 
@@ -97,6 +111,7 @@ static TV_NOINLINE size_t mt_deltas_take_long(struct tv_bytes bytes, struct mt_d
     return good ? tv_cursor_position(&cursor) : 0;
 }
 
+/* Decode a record by the shortest way that fits. Return its length; 0: the bytes hold none. */
 TV_INLINE size_t mt_deltas_take_record(const uint8_t *at, const uint8_t *end,
                                        struct mt_delta_step *step, bool both)
 {

@@ -4,6 +4,11 @@
  *
  *     records   hands each event and member to a visitor, as it is in the file
  *     check     counts what is not strict JSON, and arguments that hide others
+ *
+ * Reading a trace skips what it does not need: arguments stay text until somebody asks for them. So
+ * a mistake in them shows only here, in a command whose purpose is to find it.
+ *
+ *     B {"args":{"a":1,"b":2}} ... E {"args":{"b":3}}     the slice shows b = 3; b = 2 is hidden
  */
 #include <assert.h>
 
@@ -39,6 +44,7 @@ static void te_record_visit_warn_cut(struct te_record_visit *visit, bool cut, ui
         tv_diagnostics_add(&visit->head->diagnostics, TV_DIAGNOSTIC_TOO_NESTED, offset);
 }
 
+/* Hand an event to the visitor. */
 static void te_record_visit_event(void *context, const struct tv_te_list_event *event)
 {
     struct te_record_visit *visit = context;
@@ -171,6 +177,7 @@ static enum tv_status te_check_events(struct tv_source *source, struct tv_diagno
 
 /* ---- Arguments of the two ends of a slice ---- */
 
+/* Return whether arguments are an object that can be compared. */
 static bool te_check_is_object(struct tv_bytes raw)
 {
     return raw.length > 0 && raw.length < TV_NONE && raw.data[0] == '{';

@@ -5,6 +5,19 @@
  * Each tick walks the stacks of all threads. The recorder (recorder/sampled_trace.h) compares each
  * stack with the previous one of the thread, and writes exits and entries for the difference. The
  * agent supplies thread numbers, kept as marks in an environment of its own, and method names.
+ *
+ *     stacks of a thread      main        main        main
+ *                             parse       parse       write
+ *                             read        scan
+ *     records at the tick     + + +       -read       -scan -parse
+ *                                         +scan       +write
+ *
+ * A method that is called twice between two ticks looks like one long call, and one that is shorter
+ * than a tick may not appear.  A stack that could not be walked is no empty stack: the thread keeps
+ * its calls, or each such tick would end and begin all of them.
+ *
+ * An environment of its own holds the marks, because tags of objects belong to an environment: the
+ * agent's other parts tag threads with numbers of theirs.
  */
 #include <assert.h>
 #include <errno.h>
@@ -41,6 +54,7 @@ static uint64_t sampled_elapsed_us(const struct sampled *self)
     return (tv_clock_ns(CLOCK_MONOTONIC) - self->start_ns) / THOUSAND;
 }
 
+/* Name a method for the trace, when it is written. */
 static void sampled_name_method(uint64_t address, struct tv_recording_method *method, char *room,
                                 size_t size)
 {
@@ -73,6 +87,7 @@ static uint32_t sampled_see_thread(struct sampled *self, jthread thread)
     return number;
 }
 
+/* Give the trace the stack of a thread, without the frames of our hooks and of the carrier. */
 static void sampled_on_stack(void *context, jint index, const jvmtiFrameInfo *frames, jint depth)
 {
     assert(depth <= DEPTH);
@@ -122,6 +137,7 @@ static bool sampled_sample_all_threads(struct sampled *self)
     return fine;
 }
 
+/* Sample once. References of the tick are local to it. */
 static bool sampled_tick(void *context, JNIEnv *jni)
 {
     struct sampled *self = context;
@@ -141,6 +157,7 @@ static bool sampled_tick(void *context, JNIEnv *jni)
     return fine;
 }
 
+/* Free everything, when the ticker has ended. */
 static void sampled_release_threads(void *context)
 {
     struct sampled *self = context;
@@ -154,6 +171,7 @@ static void sampled_release_threads(void *context)
     free(self);
 }
 
+/* Prepare for virtual threads, which GetAllThreads does not list. */
 static void sampled_ask_for_virtual_threads(void)
 {
     bool attached;

@@ -5,6 +5,17 @@
  *
  * States come from a scheduler, so they become what the states of ftrace become: a track for each
  * thread, and one for each processor that an "args.cpu" names.  The kernel's letters get names.
+ *
+ *     {"ph":"T","name":"D","ts":5,"dur":9,"tid":7,"args":{"io_wait":true,"cpu":1}}
+ *          thread 7     [Uninterruptible Sleep (I/O), 5..14)
+ *     {"ph":"T","name":"Running","ts":14,"dur":3,"tid":7,"args":{"cpu":1}}
+ *          thread 7     [Running, 14..17)         processor 1  [thread 7, 14..17)
+ *
+ * A thread is in one state at a time, and a processor runs one thread: an interval that is not over
+ * when the next one begins is cut there, with a diagnostic.
+ *
+ * Events may be in any order in the file.  They are sorted by time first, so an interval only has
+ * to be compared with the last one of its track.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -231,6 +242,7 @@ static void te_states_sort_tracks(struct te_state_tracks *tracks)
     tv_free(places);
 }
 
+/* Return the track of a thread, or that of a processor, which belongs to no process. */
 static struct tv_state_track te_states_make_track(struct tv_trace_info *head,
                                                   enum tv_track_kind kind, uint32_t number)
 {
