@@ -6,6 +6,12 @@
  * Pages. The cursor holds the sort key and the identifier of the last trace of a page
  * ("ua.1700000000000.ID"; a name in hexadecimal). The next page begins after them in the order, so
  * traces that appear or disappear in between shift no others.
+ *
+ * A count of rows to skip would not do: if a trace is deleted between two pages, the first trace of
+ * the next page would be skipped.  The identifier decides among traces of one key.
+ *
+ * Words are compared as bytes with a column of folded text, in which the catalogue keeps name,
+ * processes, labels and note of a trace: SQLite itself folds ASCII only.
  */
 #include "store/traces.h"
 
@@ -72,6 +78,7 @@ struct search_cursor {
     char id[TV_STORE_ID_DIGITS + 1];
 };
 
+/* Fold a text into a buffer; false: it is too long. */
 static bool search_fold_into(struct tv_bytes text, char *room, size_t size, struct tv_bytes *folded)
 {
     if (text.length > size)
@@ -104,6 +111,7 @@ static enum tv_store_status search_make_terms(const struct tv_store_query *query
 
 /* ---- Cursors ---- */
 
+/* Read a name that is written in hexadecimal digits, as it may have any byte. */
 static bool search_read_hex(struct tv_bytes digits, struct search_cursor *cursor)
 {
     if (digits.length % 2 != 0 || digits.length > 2 * sizeof cursor->name)
@@ -135,6 +143,7 @@ static bool search_read_cursor(const struct tv_store_query *query, struct search
                                             : tv_parse_i64(key, &cursor->number));
 }
 
+/* Write the cursor of the page after this one. */
 static const char *search_write_cursor(const struct tv_store_query *query,
                                        const struct search_cursor *cursor, struct tv_arena *arena)
 {

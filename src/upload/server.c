@@ -6,6 +6,14 @@
  *                   429            403          404           401, 403
  *
  * The parts start in this order, and stop in reverse: access, store, engines, reading queue, HTTP.
+ *
+ * A route is a pattern of segments: ID is 32 hexadecimal digits, NAME any one segment, REST all
+ * that follows.  The path is compared as it came; nothing is decoded, so "%2e" is no dot.  The
+ * table is searched from its start, and "/NAME" fits any path of one segment: it does not make a
+ * path exist whose methods all differ (404, not 405).
+ *
+ * What a client says about itself is believed only behind a proxy that the owner named: of
+ * X-Forwarded-For only the last address, which that proxy has added.
  */
 #include "upload/server.h"
 

@@ -6,6 +6,15 @@
  * pass for each grain draws.  A thread has a pending bar, the samples of one pixel, and open boxes,
  * one for each depth; a bar that follows without a gap extends the boxes whose call path it shares.
  * So the work on stacks grows with the pixels of a thread, not with its samples.
+ *
+ *     pixel      5    5    6         9
+ *     samples    a>b  a>c  a>c       a>c
+ *     bars       [a>b or a>c][a>c]   [a>c]     the longer sample of pixel 5 is shown
+ *     boxes      a: 5..6             a: 9      a gap ends all boxes
+ *
+ * If there are more boxes than a page can show, the grain doubles and everything is drawn again:
+ * pixels that are two, four, ... wide have fewer bars.  A stack may be thousands of frames deep, so
+ * the frames that are visited are counted as well, and beyond a limit bars are left out.
  */
 #include "analysis/timeline/sample_chart.h"
 
@@ -54,6 +63,7 @@ struct chart_drawing {
     uint64_t steps;
 };
 
+/* Return the time of a sample on the axis of the trace. */
 static tv_ns chart_time(const struct chart_drawing *d, size_t row)
 {
     const struct tv_sample *sample = &d->trace->tables.samples.rows[row];
@@ -77,6 +87,7 @@ static tv_ns chart_distance(tv_ns from, tv_ns to)
     return to <= from ? 0 : distance < TV_MOVE_MAX ? (tv_ns)distance : TV_MOVE_MAX;
 }
 
+/* Return the end of a sample, which must not overflow. */
 static tv_ns chart_end(tv_ns start, tv_ns duration)
 {
     return start > INT64_MAX - duration ? INT64_MAX : start + duration;
@@ -84,6 +95,7 @@ static tv_ns chart_end(tv_ns start, tv_ns duration)
 
 /* ---- How long samples last ---- */
 
+/* Order distances. */
 static int chart_compare(const void *a, const void *b)
 {
     tv_ns x = *(const tv_ns *)a, y = *(const tv_ns *)b;

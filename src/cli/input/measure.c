@@ -6,6 +6,13 @@
  *     trace     otherwise: build the trace, select a subset, count it
  *
  * Both ways give the same numbers; streaming needs less time and memory.
+ *
+ * What changes a tree is applied in one order, whatever the order of the options:
+ *
+ *     count -> subtract the cost of recording -> frames of the filter -> transforms -> fold names
+ *
+ * Compensation comes first, because a call has cost its clock readings even if it is hidden later.
+ * Names are folded last, because transforms tell methods of one name apart by their signatures.
  */
 #include "cli/input/measure.h"
 
@@ -58,6 +65,7 @@ static enum tv_status measure_count_samples(const struct tv_settings *settings,
     return status;
 }
 
+/* Count the calls, with a node for each thread if the caller wants that. */
 static struct tv_call_tree *measure_count_calls(const struct tv_settings *settings, unsigned flags,
                                                 const struct tv_trace *trace,
                                                 const struct tv_selection *selection)

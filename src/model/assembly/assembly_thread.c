@@ -6,6 +6,20 @@
  *                   -> sort by start -> nest -> write
  *
  * Threads without begins and ends skip sorting by time and pairing.
+ *
+ *     begin a 0, whole b 2+3, end a 9        one span each; whole spans have a length
+ *     paired          a 0+9, b 2+3
+ *     by start        a, b                   the longer of two with one start first
+ *     nested          row 0: a    row 1: b   so a span is always placed after the one around it
+ *
+ * A worker takes one thread after the other and keeps its memory (struct tv_span_scratch): a trace
+ * may have a hundred thousand threads with a few slices each.
+ *
+ * Events are mostly in order.  So every sort begins with a look whether there is anything to do,
+ * and merges leave the beginnings of both halves where they are.
+ *
+ * Rare properties (CPU times, the offset of the end event) are in records beside the spans: a span
+ * stays small, and sorting moves less.
  */
 #include <assert.h>
 #include <string.h>

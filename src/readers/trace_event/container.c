@@ -6,6 +6,17 @@
  * The outermost object may have any size and its members any order, so it is passed with a window,
  * never held whole.  A growing file or a pipe is not waited for longer than needed: the list is
  * read as soon as it begins.
+ *
+ *     array          [ {event}, {event} ...          the closing bracket may be missing
+ *     object         { "traceEvents": [ ... ], "stackFrames": { ... }, ... }
+ *     lines          {event} newline {event} ...
+ *     without braces traceEvents: [ ... ]
+ *
+ * A member that is not a list of events is skipped; only its place and its key are kept.  Whoever
+ * needs it (stack frames, samples, metadata) reads it later by its place.
+ *
+ * Files are cut, merged by hand and written by many programs.  The rule is to keep what was read:
+ * the end of the file inside a value is a diagnostic, and so is text after the end.
  */
 #include "readers/trace_event/container.h"
 
@@ -27,6 +38,7 @@
 /* The first object of JSON lines must show its phase in so many bytes. */
 #define FIRST_OBJECT ((size_t)1 << 20)
 
+/* Return whether a byte can be part of a number, a literal or a bare key. */
 static bool te_container_is_word(uint8_t c)
 {
     return c > ' ' && !strchr(",:]}[{\"'", c);
@@ -204,6 +216,7 @@ static enum tv_status te_container_skip_value(struct te_container_reader *reader
     return status;
 }
 
+/* Count a diagnostic of the text around the events. */
 static void te_container_warn(struct te_container_reader *reader, enum tv_diagnostic_kind kind,
                               uint64_t offset)
 {

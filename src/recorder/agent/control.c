@@ -5,6 +5,15 @@
  * One control thread sleeps in poll() until a time, a signal or a line from a fifo arrives. The
  * signal handler only writes to an eventfd, which is async-signal-safe. A second thread ends an
  * attached recording when the command that requested it is gone (see the end of this file).
+ *
+ *     option       means                    wakes the thread
+ *     delay        start later              time
+ *     duration     stop later               time, counted anew from each start
+ *     control      a signal: toggle         eventfd
+ *                  fifo: start, stop, ...   a whole line in the fifo
+ *
+ * Signals are counted and not only noted: two in quick succession start and stop.  The thread
+ * blocks all signals, because the program may wait for one with sigwait in a thread of its own.
  */
 #include <assert.h>
 #include <errno.h>
@@ -132,6 +141,7 @@ static void control_read_fifo(void)
         control_add_byte(text[i]);
 }
 
+/* Return the time of a clock that nobody sets. */
 static int64_t control_now_us(void)
 {
     return (int64_t)(tv_clock_ns(CLOCK_MONOTONIC) / THOUSAND);

@@ -6,6 +6,13 @@
  *     tvrec_*                           calls by hand, the sampler   (traceview_record.h)
  *     dlclose, signal, sigaction        wrappers of the C library
  *     constructor                       starts what the environment asks for
+ *
+ * The library is preloaded into a program that knows nothing of it.  It must not change what the
+ * program sees: functions of the C library that it replaces keep their results and errno, and what
+ * it calls itself is not recorded (tv_recorder_inside).
+ *
+ * Names are looked up late, when the trace is written.  Only what would be lost before (a module
+ * that is unloaded, a process that dies) is written down at once, in the spool's file of names.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -44,6 +51,7 @@
 
 #ifdef HAS_SANITIZER
 
+/* Find the real sigaction. */
 static void signal_wrappers_init(void)
 {
 }
@@ -139,11 +147,13 @@ static void record_write_modules(void)
  * and that the modules are written in a child after the core has started there. */
 static pthread_once_t fork_before = PTHREAD_ONCE_INIT, fork_after = PTHREAD_ONCE_INIT;
 
+/* Hold the locks of the modules during a fork. */
 static void record_lock_modules_at_forks(void)
 {
     pthread_atfork(tv_modules_before_fork, tv_modules_after_fork, tv_modules_after_fork);
 }
 
+/* Write the modules into the names file of a child. */
 static void record_write_modules_in_children(void)
 {
     pthread_atfork(NULL, NULL, record_write_modules);
@@ -178,6 +188,7 @@ static void record_refresh_modules(void)
     record_write_modules();
 }
 
+/* Forget which functions the filters chose: other code may come to their addresses. */
 static void record_reset_filter(void)
 {
     sigset_t before;
