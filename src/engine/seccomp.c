@@ -5,6 +5,19 @@
  * A child may use what reading a trace and answering needs, and is killed by any other call. A
  * command may use a few more; other calls fail with ENOSYS and the command goes on. Without
  * libseccomp this file is a stub.
+ *
+ *     allowed           reading and writing open descriptors, memory, threads, time
+ *     with conditions   mmap and mprotect without execution, clone of threads only, fcntl ...
+ *     refused           calls for which the C library has another way (clone3, ioctl)
+ *     paths             refused, or allowed where Landlock limits them
+ *     everything else   the end of the process
+ *
+ * An attacker inside the process could still compute and read what it has open.  It cannot run
+ * another program, open a connection, make memory executable or signal another process, nor open
+ * files other than those that its paths allow.
+ *
+ * A filter sees numbers, not what pointers lead to.  Calls that take flags in memory or a path are
+ * therefore refused as a whole, or raise SIGSYS and are done by a handler in another way.
  */
 #define _GNU_SOURCE /* CLONE_THREAD, AT_EMPTY_PATH */
 #include "engine/sandbox.h"
@@ -203,6 +216,7 @@ static bool seccomp_add_conditional(scmp_filter_ctx filter)
     return seccomp_add_rules(filter, rules, TV_COUNT(rules)) && seccomp_add_stat_calls(filter);
 }
 
+/* Add the calls that take paths, with one action for all. */
 static bool seccomp_add_path_calls(scmp_filter_ctx filter, uint32_t action)
 {
     bool good = true;
@@ -220,6 +234,7 @@ static bool seccomp_add_refused(scmp_filter_ctx filter, bool files)
     return good && seccomp_add_path_calls(filter, files ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EACCES));
 }
 
+/* Allow calls with any arguments. */
 static bool seccomp_add_allowed(scmp_filter_ctx filter, const int *calls, size_t count)
 {
     bool good = true;

@@ -6,6 +6,13 @@
  * An upload grows chunk by chunk in a spool, and becomes a source when it is complete. While a
  * chunk is in progress, only that chunk touches the spool, without the lock; so a file that is
  * dropped meanwhile is only marked, and removed when the chunk ends.
+ *
+ *     begun -> [ chunk -> ]* complete -> used by a session -> dropped
+ *                  |         spool -> source, by reference: a session keeps it alive
+ *                  '-- dropped: marked; freed by the chunk
+ *
+ * Numbers are never used again.  A page that still knows the number of a dropped file gets "no such
+ * file" and not the contents of another one.
  */
 #include "viewer/internal.h"
 

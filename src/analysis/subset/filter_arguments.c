@@ -4,6 +4,17 @@
  * which costs a thousand times as much as any other term.  The file is therefore scanned first for
  * a text that a matching argument must contain, in every way that JSON can spell it.  Only events
  * that contain it are read and tested, as the search in arguments does.
+ *
+ *     arg.url:*.png|jpg    two values: no scan, every event is read
+ *     arg.url:*img*.png    the longest literal, ".png", is scanned for
+ *
+ *     file  --scan-->  offsets  --look up-->  rows of slices, instants, samples  --read-->  test
+ *
+ * The scan may find too much (the text in a name, or in another argument) but never too little.  A
+ * file that cannot be scanned has all of its events as candidates.
+ *
+ * A term with a key tests the value of that key and all values inside of it; keys are joined by
+ * dots from the outermost object.
  */
 #include "analysis/subset/filter.h"
 
@@ -27,6 +38,7 @@
 
 /* ---- One event ---- */
 
+/* Append a character in UTF-8. */
 static void filter_out_utf8(struct tv_out *out, uint32_t c)
 {
     uint8_t bytes[4];
@@ -54,6 +66,7 @@ struct argument_path {
     size_t depth, capacity;
 };
 
+/* Replace the last key of the path by this one. */
 static void argument_path_enter_key(struct argument_path *walk, struct tv_bytes key)
 {
     walk->path.length = walk->depth > 0 ? walk->starts[walk->depth - 1] : 0;
@@ -62,6 +75,7 @@ static void argument_path_enter_key(struct argument_path *walk, struct tv_bytes 
     tv_out_bytes(&walk->path, filter_unescape(key, &walk->plain));
 }
 
+/* Enter an object or an array: keys in it are appended to the path so far. */
 static void argument_path_enter_value(struct argument_path *walk)
 {
     walk->starts =
@@ -69,6 +83,7 @@ static void argument_path_enter_value(struct argument_path *walk)
     walk->starts[walk->depth++] = walk->path.length;
 }
 
+/* Leave it again. */
 static void argument_path_leave_value(struct argument_path *walk)
 {
     if (walk->depth > 0)
@@ -84,6 +99,7 @@ static bool argument_path_matches(const struct argument_path *walk, struct tv_by
                                (path.length == key.length || path.data[key.length] == '.'));
 }
 
+/* Test one value, as a number if the term has numbers. */
 static bool filter_argument_value_matches(const struct tv_filter_term *term, struct tv_bytes value)
 {
     double number;

@@ -5,6 +5,14 @@
  * A state machine of tokens: next_state[state][token] is the state after the token, or REFUSED.  A
  * stack of bits tells objects from arrays, so 64 levels cost one word.  Text that is refused,
  * because it is deeper or not strict, goes through lenient.c.
+ *
+ *     text    {        "a"          :        [            1             ]      }
+ *     state   BEGIN -> FIRST_KEY -> BEHIND_KEY -> MEMBER -> FIRST_ITEM -> BEHIND_ITEM -> DONE
+ *                                                                    the stack: in an object,
+ *                                                                    so BEHIND_MEMBER
+ *
+ * Nearly all text is strict, and is only copied.  Its strings are looked at eight bytes at a time;
+ * only a quote, a backslash, a control character or a byte beyond ASCII needs a closer look.
  */
 #include <assert.h>
 #include <string.h>
@@ -131,6 +139,7 @@ static size_t json_strict_skip_string(struct tv_bytes raw, size_t at)
     return 0;
 }
 
+/* Return the place after some digits. */
 static size_t json_skip_digits(struct tv_bytes raw, size_t at)
 {
     while (at < raw.length && raw.data[at] >= '0' && raw.data[at] <= '9')

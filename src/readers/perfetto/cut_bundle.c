@@ -2,6 +2,18 @@
 /*
  * Bundles of kernel events in a time range: the events that stay, those that close what crosses an
  * end of the range, and switches that tell what all tasks do at its start.
+ *
+ *     file       B a    B b    E b    |    B c   E c   B d    |    E d   E a
+ *     excerpt                         |B a B c   E c   B d E d|E a
+ *                            moved here                   moved here, or made
+ *
+ * A reader of the excerpt sees no event before the range, so it cannot know what is open.  The
+ * beginnings of such slices are moved to the start of the range, and their ends made at its end.
+ * What a task does at the start is told by switches: from the idle task to a running one, and from
+ * each sleeping one to the idle task, with its state.
+ *
+ * Times of compact messages are differences, so leaving a row out changes those that follow: all
+ * columns of a message are written again.
  */
 #include <stdio.h>
 #include <string.h>
@@ -135,6 +147,7 @@ struct cut_rows {
     size_t count, capacity, place_capacity;
 };
 
+/* Find which rows of a column of times stay, and the times that they get. */
 static void cut_rows_find(struct tv_pf_cut_writing *writing, const struct tv_pf_bundle_clock *clock,
                           struct tv_protobuf_field times, uint64_t offset, struct cut_rows *rows)
 {

@@ -2,6 +2,13 @@
 /*
  * Events of the kernel as the text that the kernel would print, so that the handlers of ftrace text
  * take them: an event that is understood in one format is understood in both.
+ *
+ *     irq_handler_entry {irq: 7, name: "eth0"}
+ *         form "irq=$a name=$b"       ->  irq=7 name=eth0      a: field 1, b: field 2
+ *     softirq without a form          ->  field=value ...      names from the schema
+ *
+ * Frequent events (switches, wakings, marks) have handlers of their own and do not come here:
+ * making text and parsing it again costs several times as much.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -83,6 +90,7 @@ struct pf_details {
     size_t length;
 };
 
+/* Append as much of a text as fits. */
 static void pf_details_add(struct pf_details *details, struct tv_bytes text)
 {
     size_t room = sizeof details->text - details->length;
@@ -92,6 +100,7 @@ static void pf_details_add(struct pf_details *details, struct tv_bytes text)
     details->length += length;
 }
 
+/* Append a number. */
 static void pf_details_add_number(struct pf_details *details, int64_t value, bool hex)
 {
     uint8_t text[24] = "-";
@@ -116,6 +125,8 @@ static void pf_details_add_value(struct pf_details *details, const struct tv_pf_
         pf_details_add_number(details, (int64_t)field->value, member && field->value > INT64_MAX);
 }
 
+/* Append a form with the values of the fields. "$!b" is the name of the kernel function at an
+ * address. */
 static void pf_details_fill_form(struct tv_pf_bundle *bundle, struct pf_details *details,
                                  const char *form, const struct tv_pf_event_fields *fields)
 {

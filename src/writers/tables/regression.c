@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * regression.c - the output of Traceview's option -r.
+ *
+ *     totals            totalCpuTime, totalRealTime
+ *     Thread Times      first and last record of each thread, t: CPU time, g: wall time
+ *     Call Times        each call, thread by thread
+ *     Method Stats      the profile
+ *     Time Records      calls and waits of all threads, by time
+ *
+ * Android's Traceview printed this for its own tests, and scripts read it.  So the columns and the
+ * pseudo methods "(toplevel)" and "(context switch)" are those of that program; what a trace does
+ * not have is "-".
  */
 #include "writers/tables/tables.h"
 
@@ -29,6 +39,7 @@ static struct regression_clocks regression_clocks_of(const struct tv_trace *trac
     return (struct regression_clocks){clocks & TV_CLOCK_WALL, clocks & TV_CLOCK_CPU};
 }
 
+/* Write a column of a time in microseconds, or "-". */
 static void regression_add_time(struct tv_out *out, int width, bool there, tv_ns time)
 {
     tv_out_char(out, ' ');
@@ -100,6 +111,7 @@ static tv_ns regression_figure_of(const struct tv_trace *trace, uint32_t track,
     return regression_clocks_of(trace, track).cpu ? slice->cpu_length : slice->length;
 }
 
+/* Write a line of Call Times. */
 static void regression_write_call(struct regression_writer *w, uint32_t track,
                                   const struct tv_slice *slice, tv_ns exclusive)
 {
@@ -140,6 +152,7 @@ static tv_ns *regression_find_exclusive(const struct tv_trace *trace, uint32_t t
     return exclusive;
 }
 
+/* Write the calls of a track. */
 static void regression_write_track_calls(struct regression_writer *w, uint32_t track)
 {
     tv_ns *exclusive = regression_find_exclusive(w->trace, track);

@@ -6,6 +6,12 @@
  * which events begin and end the slices that cross an end of the range, and which ones give
  * counters the values that they have at its start.  All other selections are written from the
  * model.
+ *
+ *     trace: slices open at `from` or `to`  ->  marks (offset, time, what to do)  ->  cut.h
+ *
+ * Events that are moved to one time must stay in an order in which readers nest them: outer slices
+ * first.  If the file has them the other way around, an earlier one gets a lead of some
+ * nanoseconds.
  */
 #include <string.h>
 
@@ -65,11 +71,13 @@ static struct tv_bytes excerpt_state_name(const struct tv_trace *trace,
                               trace->head->frames[trace->paths.nodes[slice.path].frame].name);
 }
 
+/* Return a number for a slice. */
 static uint64_t excerpt_slice_key(uint32_t row, uint32_t index)
 {
     return (uint64_t)row << 32 | index;
 }
 
+/* Return whether a flow is a transaction of binder that has a slice. */
 static bool excerpt_is_binder(const struct tv_trace *trace, const struct tv_flow *flow)
 {
     const struct tv_frame *frame = &trace->head->frames[flow->frame];

@@ -4,6 +4,17 @@
  *
  * One pass finds them without parsing: it keeps a stack of open objects, and for each the few
  * members that matter.
+ *
+ *     {"tree": {"id": "Layer/0x1f", "mask": {"id_ref": "0x2a"}}}
+ *              '--- a snapshot of another object --'
+ *                                   '-- a reference -------'
+ *
+ * An object is known only at its closing brace, because its members may come in any order; so
+ * inner objects are reported before outer ones.  Text that is not JSON may lead to nothing or to
+ * fewer objects, but never past its end: the pass only compares bytes.
+ *
+ * Arguments can be megabytes of nested layers.  Parsing them into values would cost many times
+ * their size.
  */
 #include "readers/trace_event/join/object_references.h"
 
@@ -33,6 +44,7 @@ static struct tv_bytes te_nested_take_string(const uint8_t *at, const uint8_t *e
     return (struct tv_bytes){start, (size_t)(at - start)};
 }
 
+/* Compare a key in quotes with a word. */
 static bool te_nested_key_is(struct tv_bytes string, const char *key)
 {
     size_t length = strlen(key);
@@ -96,11 +108,13 @@ static const uint8_t *te_nested_take_text(struct te_nested_walk *walk, const uin
     return at;
 }
 
+/* Return whether an object inside of the text is a snapshot of its own. */
 static bool te_nested_is_snapshot(const struct tv_te_nested *object, struct tv_bytes text)
 {
     return object->at != text.data && te_nested_id_has_type(object->id);
 }
 
+/* Return whether an object points to another one. */
 static bool te_nested_is_reference(const struct tv_te_nested *object, struct tv_bytes text)
 {
     (void)text;
@@ -230,6 +244,7 @@ static uint32_t te_references_find_snapshot(struct te_references *references,
     return tv_object_find_snapshot(references->trace, &reference);
 }
 
+/* Write a member of the reference as it was, if it was there. */
 static void te_references_put_raw(struct tv_out *out, const char *key, struct tv_bytes raw)
 {
     if (!raw.data)
