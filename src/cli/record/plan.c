@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan.c - from the options of `record` to the plan of one recording, and its start. */
+/*
+ * plan.c - from the options of `record` to the plan of one recording, and its start.
+ *
+ * What is recorded, and how the recorder gets in, depends on the program and on what the machine
+ * allows.  All of that is decided here, before anything starts: a program that ran for an hour must
+ * not end with a file that cannot be written.
+ *
+ *     options, the program's file -> way, kind, format -> checks of all options -> paths, checked
+ *
+ * Later steps need the results of earlier ones: which options mean anything depends on way and
+ * kind, and the default name of the output on the format.
+ */
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>

@@ -7,7 +7,17 @@
  *     no hooks of its own  LD_PRELOAD, inherited by what it starts (sh, env, taskset)
  *
  * In the last two cases each process writes its own file, with its process id in the name; if only
- * one file results, it gets the name that was asked for. */
+ * one file results, it gets the name that was asked for.
+ *
+ *     we                                        child
+ *     block the ending signals, fork            set the variables, exec
+ *     pass signals on to the child    ------->  SIGINT ...: it ends, and its recorder writes
+ *     wait                            <-------  exit code, which becomes ours
+ *     finish the files: names, part files
+ *
+ * Signals are blocked over the fork, so that none ends us between the fork and the moment when its
+ * handler knows the child.  Ctrl-C reaches both of us from the terminal (SI_KERNEL) and is not
+ * passed on a second time. */
 #define _GNU_SOURCE
 #include <assert.h>
 #include <dirent.h>
@@ -39,6 +49,7 @@ static pid_t signal_receiver;
 static volatile sig_atomic_t signal_last;
 static sigset_t signals_noted;
 
+/* Note a signal and send it to the child (a signal handler). */
 static void record_pass_signal_on(int number, siginfo_t *info, void *unused)
 {
     int error = errno;
@@ -229,6 +240,7 @@ static void program_export_native(const struct recorded_program *program)
         setenv("TRACEVIEW_RECORD_QUIET", "1", 1);
 }
 
+/* Let every JVM that inherits the environment load the agent. */
 static void program_export_agent(const struct recorded_program *program)
 {
     char *quoted = tv_record_quote(program->agent);
@@ -270,6 +282,7 @@ static char *program_make_agent(const struct recorded_program *program, const ch
     return agent;
 }
 
+/* Find the agent and make its option. */
 static enum tv_status program_find_agent(struct recorded_program *program, struct tv_error *err)
 {
     char library[TV_RECORD_PATH];
@@ -340,6 +353,7 @@ static _Noreturn void program_exec(const struct recorded_program *program, int r
 
 static pid_t recorded_child;
 
+/* Wait for the program to end. */
 static enum tv_status program_await(int *code, struct tv_error *err)
 {
     if (tv_program_wait(recorded_child, code))

@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * args.c - values by their names in the details of an ftrace line, and numbers.
+ *
+ *     "dev = (8,0), ino = 12, comm=a b pid=7"     ino -> "12"   pid -> "7"   comm -> "a"
+ *     "worker:17 [120] ==> main:3 [100]"          tasks, with a priority in brackets
+ *
+ * Each event of the kernel prints its details by a format of its own, so there is no grammar.  A
+ * key counts only at the beginning or after a blank, a comma or an opening parenthesis: "pid" must
+ * not be found in "target_pid=".
+ *
+ * Names of tasks may have any character, even " [" and "==>".  A task is therefore recognised by
+ * its end: a colon, a number and a priority.
+ */
 #include "readers/ftrace/fields.h"
 
 #include <assert.h>
@@ -11,6 +24,7 @@
 /* No writer produces numbers with more digits. */
 #define MAX_DIGITS 300
 
+/* Return whether a byte may stand in front of a key or a value. */
 static bool ft_args_is_gap(uint8_t c)
 {
     return c == ' ' || c == ',' || c == '(' || c == '\t';

@@ -8,6 +8,14 @@
  *
  * A chunk does not know what a pseudo-thread showed before it, so the handlers only note what a
  * line says.  A slice begins with one event and is written when the next one ends it.
+ *
+ *     time line     value=36 ........ value=37 ...        [36      ][37 ...
+ *     fence         emit ... enable ... signal            work since the line was last busy
+ *     job           begin 5, begin 6, end 5, end 6        [5   ][6   ]: one at a time
+ *
+ * Jobs of a graphics processor are queued by the processor and run later.  Adreno reports when a
+ * job was queued and when it ran in ticks of its own clock; one event that has both clocks ties
+ * them together, so the slice shows when the job really ran.
  */
 #include <assert.h>
 #include <stdio.h>

@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile_kind.c - which profile a beginning of JSON is, from the names of keys alone.
+ *
+ *     {"nodes": [{"id": 1, "callFrame": {...              .cpuprofile
+ *     {"head": {"callFrame": {...}, "selfSize": 0, ...    .heapprofile
+ *     {"$schema": "https://www.speedscope.app/...         speedscope
+ *     {"meta": {"interval": 1, "processType": 0, ...      Firefox
+ *     {"resourceProfiles": [...                           OpenTelemetry
+ *
+ * Keys may come in any order, and the beginning ends anywhere.  So each key is noted as a bit, of
+ * the outermost object or of what is inside, and the sets decide.  A combination is used where one
+ * key alone is a common word ("frames", "samples", "label").
+ */
 #include "readers/json/profile_kind.h"
 
 #include <string.h>
@@ -141,6 +154,7 @@ static void kind_scan_run(struct kind_scan *scan)
     }
 }
 
+/* Tell the two profiles with a "head" apart by what its nodes have. */
 static enum tv_json_profile kind_of_head(const struct kind_scan *scan)
 {
     if (scan->inside & KEY(SELF_SIZE))
@@ -151,6 +165,7 @@ static enum tv_json_profile kind_of_head(const struct kind_scan *scan)
     return scan->top & KEY(SAMPLES) ? TV_JSON_PROFILE_HEAPPROFILE : TV_JSON_PROFILE_NONE;
 }
 
+/* Return whether a file has the keys of speedscope, with or without its schema. */
 static bool kind_is_speedscope(const struct kind_scan *scan)
 {
     if (scan->speedscope)

@@ -7,6 +7,15 @@
  * defined, times not before the thread's last ones.  Everything else leaves the loop through a
  * function that is never inlined, which decodes the record again so that the loop's copy can stay
  * in registers.
+ *
+ *     record V1    tid 1   word 4   time 4                   9 bytes
+ *     record V2    tid 2   word 4   time 4                  10 bytes
+ *     record V3    tid 2   word 4   cpu 4   wall 4          14 bytes
+ *
+ *     word         id of the method, and the action in its two lowest bits
+ *
+ * Ids become frames by an array if they are small numbers, and by a hash table if they are
+ * addresses. Both have a place for "not listed", so the loop never asks whether an id is in range.
  */
 #include "readers/method_trace/deliver.h"
 
@@ -24,6 +33,7 @@ static bool mt_frames_are_ids_dense(const struct tv_mt_file *file)
     return file->ids.greatest_method >> 2 < 4 * (uint64_t)file->ids.methods.count + 1024;
 }
 
+/* Put an id into the hash table, which has a free place. */
 static void mt_frames_set_slot(struct tv_mt_frames *frames, uint32_t id, uint32_t frame)
 {
     uint32_t place = id * 0x9e3779b1u >> frames->shift;
@@ -32,6 +42,7 @@ static void mt_frames_set_slot(struct tv_mt_frames *frames, uint32_t id, uint32_
     frames->places[place] = (struct tv_mt_frame_slot){id, frame};
 }
 
+/* Map an id to its frame. */
 static void mt_frames_set(struct tv_mt_frames *frames, uint64_t id, uint32_t frame)
 {
     /* No record can contain such an id. */
@@ -43,6 +54,7 @@ static void mt_frames_set(struct tv_mt_frames *frames, uint64_t id, uint32_t fra
         mt_frames_set_slot(frames, (uint32_t)id, frame);
 }
 
+/* Make a hash table that is at most half full. */
 static void mt_frames_alloc_slots(struct tv_mt_frames *frames, size_t count)
 {
     unsigned bits = 4;
@@ -200,6 +212,7 @@ struct mt_fast_loop {
     uint64_t offset;
 };
 
+/* Make the event of a record, and remember its times as the last ones of the thread. */
 TV_INLINE void mt_fast_put_event(struct tv_event *event, struct tv_mt_slot *slot,
                                  const struct mt_fast_record *taken, uint64_t wall_mask,
                                  unsigned version)
@@ -215,6 +228,7 @@ TV_INLINE void mt_fast_put_event(struct tv_event *event, struct tv_mt_slot *slot
     };
 }
 
+/* Read a record. `version` and `dense` are constants. */
 TV_INLINE struct mt_fast_record mt_fast_decode(const struct tv_mt_frames *frames, const uint8_t *at,
                                                unsigned version, bool dense)
 {
@@ -228,6 +242,7 @@ TV_INLINE struct mt_fast_record mt_fast_decode(const struct tv_mt_frames *frames
     return taken;
 }
 
+/* Return whether a record needs more than the loop does. */
 TV_INLINE bool mt_fast_is_rare(const struct tv_mt_slot *slot, const struct mt_fast_record *taken)
 {
     return slot->met == 0 || taken->frame == TV_NONE ||

@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * annotation_names.c - the sorted lists of numbers and starts, and bisection in them.
+ *
+ *     packets of sequence 5     start  {3: "url"}  start  {3: "size"}  event
+ *     offset                    10     20          50     60           90
+ *
+ *     names     (5, names, iid 3, 20) url     (5, names, iid 3, 60) size
+ *     starts    (5, 10)  (5, 50)
+ *     event at 90: the last start is 50, and the first name of iid 3 from there on is "size"
+ *
+ * The lists are made by one more walk over the file, when the first event is described.  Most
+ * traces are opened without anyone looking at an argument.
+ */
 #include "readers/perfetto/annotation_names.h"
 
 #include <stdlib.h>
@@ -21,6 +34,7 @@ static bool annotation_is_kept(uint32_t table)
            table == TV_PF_ANNOTATION_ASYNCS;
 }
 
+/* List a number and its text; the tables of messages keep the whole message. */
 static void annotation_add_name(struct tv_pf_annotation_list *list, uint32_t sequence,
                                 uint64_t offset, const struct tv_protobuf_field *entry)
 {
@@ -40,6 +54,7 @@ static void annotation_add_name(struct tv_pf_annotation_list *list, uint32_t seq
     };
 }
 
+/* List that the numbers of a sequence begin anew. */
 static void annotation_add_start(struct tv_pf_annotation_list *list, uint32_t sequence,
                                  uint64_t offset)
 {
@@ -73,6 +88,7 @@ static void annotation_take_packet(struct tv_pf_annotation_list *list,
 /* Compare two numbers as qsort wants it. */
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
+/* Order by what is looked for: sequence, table, number, then the place in the file. */
 static int annotation_order_names(const void *left, const void *right)
 {
     const struct tv_pf_annotation_name *a = left, *b = right;

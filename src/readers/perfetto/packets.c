@@ -1,5 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Framing: docs/formats/perfetto.md section 1. */
+/*
+ * Framing: docs/formats/perfetto.md section 1.
+ *
+ *     0a len packet | 0a len packet | ?? ?? ?? ...... 0a len [.. marker ..] | 0a len packet
+ *                                     damage          frame around a marker
+ *
+ * A marker is sixteen fixed bytes at the end of a packet.  After damage the walk looks for one, and
+ * then for the frame around it: a 0a before it whose length ends just after the marker.  Packets in
+ * between are lost; without markers a length in the damaged part could lead anywhere.
+ *
+ * Nearly every packet lies whole in the window, and is taken without a call
+ * (pf_packets_take_within).  The rest goes step by step: a length of more than the limit, the end
+ * of the window, the end of the file, an unknown field.
+ */
 #include "readers/perfetto/packets.h"
 
 #include <string.h>
@@ -47,6 +60,7 @@ static uint64_t pf_find_frame_around(struct tv_bytes bytes, size_t place)
     return TV_NO_OFFSET;
 }
 
+/* Return the place of the next marker; bytes.length: there is none. */
 static size_t pf_find_marker(struct tv_bytes bytes, size_t from)
 {
     while (from + sizeof marker <= bytes.length) {
