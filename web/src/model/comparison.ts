@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Comparison of the trace with others, the base: what is compared, how that is in the address,
 // and the answer. `traceview diff --format json` has the same numbers.
+//
+//     new     the files of the page, and further runs of the same version
+//     base    runs of the version before
+//     run     one recording, which may be several files: "1/2,3" are two runs
+//
+// The engine computes: pairing of names, intervals, p. The page chooses rows and figure, sorts and
+// draws. A comparison stays in the address as numbers of files, so a reload shows it again as long
+// as the program that serves the files runs.
 
 import { EngineError } from './engine';
 import { readFiles, writeFiles, type ChosenFile } from './opening';

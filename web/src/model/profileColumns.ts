@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The columns of the profile table: which ones a trace has, and the number and text of each cell.
+//
+// Times come twice, for both clocks, inclusive and exclusive, with their shares of all threads. A
+// trace of samples has counts or weights in the place of real times: then "Total" and "Self" stand
+// for inclusive and exclusive, and their columns keep the ids of real times, so that an address
+// stays valid.
+//
+// A share is of all threads together. A method in two threads at once may have more than 100 % of
+// the range, but never of that sum.
 
 import { formatCount, formatPercent } from '../base/format';
 import type { FlameOf } from './address';

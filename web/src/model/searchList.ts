@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of search results. The engine searches in steps; each step is asked for when the
 // previous answer has arrived, and its hits are merged into the sorted list.
+//
+//     HitTable     all hits, in columns, in the order in which they arrived
+//     all          their numbers in the order of the table
+//     order        those that the find box of the table leaves
+//
+// A step returns some thousand hits. They are sorted alone and merged into `all` in one pass;
+// sorting everything again with each step would cost more with every step. The list can be
+// scrolled, sorted and stopped while the search goes on.
+//
+// After a million hits the search only counts: the table would need more memory than the page may
+// use, and nobody reads that far.
 
 import { Latest, debounce } from '../base/latest';
 import { effect, signal, untracked } from '../base/signal';

@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of a trace: all views put together.
+//
+//     Viewer (model)     the state: range, selection, tab, order ...: signals, mostly in the address
+//     stores (model)     ask the engine when the state changes, and hold the last answer
+//     views              paint the state and the answers, and change the state
+//
+// A view knows the viewer and the stores, never another view. What it wants from elsewhere (show a
+// track, say something to a screen reader, open a menu) is a function in Views, which is filled in
+// here.
 
 import { h, listen, setText } from '../base/dom';
 import { effect, signal } from '../base/signal';

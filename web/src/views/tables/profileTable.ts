@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The profile table: methods, and below an opened method its callers and callees.
+//
+// The store (profileStore.ts) holds sorted lines, the grid (grid.ts) draws those on the screen and
+// knows the keys of a tree. This file tells the grid what each line is, and follows the selection:
+// a method that is selected elsewhere is scrolled to, once its line is there.
+//
+// Columns depend on the clocks of the trace and on the width. The sorted column and the name always
+// stay; others disappear by their importance.
 
 import { h, setAttribute, type Child } from '../../base/dom';
 import { computed, effect, signal, untracked, type ReadSignal } from '../../base/signal';

@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The SQL tab: a query box, ready and kept queries, and the rows, whose ids and times are links
 // into the time line.
+//
+//     box -> run -> store -> rows -> sorted by the page -> grid, chart, track above the time line
+//
+// The page sorts the rows that it has; the query is not run again, as it may take minutes. Columns
+// whose names are those of the tables (slice, thread, start ...) become links: docs/sql.md says
+// which.
+//
+// Queries that were run or kept stay in this browser. The address carries the text of one, which
+// runs as soon as the tab, or its track, is visible.
 
 import { fill, h, setAttribute, setText, type Child } from '../../base/dom';
 import { formatCount, plural } from '../../base/format';

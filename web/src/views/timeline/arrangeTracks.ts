@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pinning, hiding and moving tracks: with buttons on the labels, with keys on a focused label, and
 // by dragging a label up or down.
+//
+// A unit is what moves as one: a process, a thread with its samples, or a row with what is folded
+// under it. It changes places only with its equals: pinned units with pinned ones, the units of a
+// process among themselves, processes with processes.
+//
+//     press -> (5 pixels) -> drag: a line shows where the unit would go -> release: before that unit
+//
+// The arrangement is kept as moves ("t7 before t3") and not as a list: rows that appear later,
+// because a filter is gone or a fold opened, keep their usual places.
 
 import { h, icon, listen } from '../../base/dom';
 import { hideUnit, moveUnit, processKey, togglePin } from '../../model/arrangement';

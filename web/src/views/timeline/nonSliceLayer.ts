@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects, samples, memory dumps and display frames in the time line: paints them, finds the one under the pointer,
-// and describes it.
+// Objects, samples, memory dumps and display frames in the time line: paints them, finds the one
+// under the pointer, and describes it.
+//
+// Each kind has rows of its own (rows.ts), a painter (render/) and answers of the engine. The
+// answers cover what is on the screen and some of what is around it, so scrolling shows something at
+// once and asks for the rest. In one pixel the engine has merged what cannot be told apart; the tip
+// then says how many there are.
 
 import { formatCount, formatTimeUnit, plural } from '../../base/format';
 import { signal } from '../../base/signal';

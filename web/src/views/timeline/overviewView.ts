@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The overview below the top bar: the whole trace, and a window that can be dragged.
+//
+//     | ...===..==|=======|===...........   |     a lane for each thread: busy shares by bucket
+//                 ^ window ^                      drag inside: move it; an edge: resize it;
+//                                                 outside: a new one; click outside: centre it there
+//
+// The activity is asked for once, in buckets that are finer than the pixels. Lanes and ground are
+// painted into a backdrop when the size or the theme changes; moving the window only paints the
+// window.
 
 import { h, setText } from '../../base/dom';
 import { formatTimeUnit, plural } from '../../base/format';
