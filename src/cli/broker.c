@@ -108,6 +108,7 @@ bool tv_broker_receive(int socket, void *packet, size_t size, int *descriptor)
 
 /* ---- Access checks: what does the command line name? ---- */
 
+/* Return whether a path is the first `length` bytes of a stem and this ending. */
 static bool broker_is_joined_name(const char *path, const char *stem, size_t length,
                                   const char *end)
 {

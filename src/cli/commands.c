@@ -67,6 +67,7 @@ static bool command_has_word(const struct tv_command *command)
     return command != &tv_command_view && command != &tv_command_regression;
 }
 
+/* Write "traceview info", or "traceview" for what has no word. */
 static void command_print_name(char *buffer, size_t size, const struct tv_command *command)
 {
     snprintf(buffer, size, "traceview%s%s", command_has_word(command) ? " " : "",
@@ -99,11 +100,13 @@ void tv_command_end_stuck_query(void *unused, const struct tv_error *why)
     _exit(TV_EXIT_USAGE);
 }
 
+/* Return whether this build can run the command. */
 static bool command_is_available(const struct tv_command *command)
 {
     return !command->is_there || command->is_there();
 }
 
+/* Write the help of the program: all commands, and the options of the viewer. */
 static void command_print_overview(struct tv_out *out)
 {
     tv_out_text(out, "usage: traceview [OPTION]... [FILE]...      open the viewer\n       "
@@ -122,6 +125,7 @@ static void command_print_overview(struct tv_out *out)
                 "COMMAND --help' and the manual page traceview(1).\n");
 }
 
+/* Write the help of one command. */
 static void command_print_details(struct tv_out *out, const struct tv_command *command)
 {
     assert(command_has_word(command));
@@ -152,6 +156,7 @@ int tv_command_print_help(const struct tv_command *command)
     return TV_EXIT_OK;
 }
 
+/* Check how many files the command line has. */
 static bool command_check_file_count(const struct tv_command *command, size_t count,
                                      struct tv_error *err)
 {
@@ -176,6 +181,7 @@ static enum tv_status command_check_output(const struct tv_command *command,
     return tv_output_check(settings->output, settings, err);
 }
 
+/* Run a command, in a sandbox if it reads traces. With --open the viewer makes its own. */
 static int command_run_confined(const struct tv_command *command,
                                 const struct tv_settings *settings)
 {

@@ -2,6 +2,14 @@
 /*
  * The table of rules, the names that they look for, and what a main thread is called by which
  * recorder.  docs/findings.md is written from this table.
+ *
+ * A rule is data: a condition (calls longer than a limit, frames that are late, diagnostics ...),
+ * the names it looks for, those that it passes over, and its words.  The limits are not tuned to
+ * any program.  Each has a reason outside of traceview, which is a member of the rule: the interval
+ * of a display, the definition of a long task, the cost of a free lock.
+ *
+ * Words in braces are filled in: {calls} and {events} are counts with their noun, {total} and
+ * {worst} times, {name} the method of the worst, {limit} the rule's own.
  */
 #include "analysis/findings/findings.h"
 

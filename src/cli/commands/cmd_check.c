@@ -2,6 +2,14 @@
 /* cmd_check.c - `check`: every diagnostic of a file with its position, and the findings.
  *
  * Errors make exit code 1. Findings do so only on request: a slow program can have a correct trace.
+ *
+ *     diagnostics    of the readers, by severity; kinds that every recording has are no errors,
+ *                    unless --strict wants even them
+ *     findings       rules of analysis/findings, by severity or by name (--fail-on)
+ *     rules          the user's own, in SQL (--rules)
+ *
+ * Arguments of Trace Event files are text that reading skips.  They are checked here, which is why
+ * check is slower than other commands.
  */
 #include <assert.h>
 
@@ -73,6 +81,7 @@ static enum tv_severity cmd_check_failing_severity(const struct tv_settings *set
     return least;
 }
 
+/* Return whether --fail-on names this rule. */
 static bool cmd_check_names_rule(const struct tv_settings *settings, struct tv_bytes rule)
 {
     for (size_t i = 0; i < settings->fail_on.count; i++)

@@ -4,7 +4,13 @@
  *
  *     text, nothing needs the trace --> cmd_dump_stream   records in file order, as they are read
  *     text otherwise                --> cmd_dump_trace    calls of the finished trace, by time
- *     jsonl                         --> cmd_dump_model    the finished model */
+ *     jsonl                         --> cmd_dump_model    the finished model
+ *
+ * Streaming needs no memory for the trace and prints while a pipe is still written to.  It cannot
+ * order by time or filter by what only the finished trace knows; then the trace is built first.
+ *
+ * The output is opened when the first record is there and the options fit the trace: a mistake must
+ * not leave an empty file in the place of an older one. */
 #include <assert.h>
 
 #include "cli/command.h"
@@ -41,6 +47,7 @@ struct dumping {
     struct tv_error error;          /* reason why nothing is printed */
 };
 
+/* Open the output, now that there is something to print. */
 static enum tv_status cmd_dump_open_output(struct dumping *dumping, struct tv_error *err)
 {
     assert(!dumping->opened);
@@ -73,6 +80,7 @@ static bool cmd_dump_start(const struct tv_trace_info *head, void *context)
                                cmd_dump_open_output(dumping, &dumping->error) == TV_OK);
 }
 
+/* Return whether --thread selects a thread (a callback). */
 static bool cmd_dump_selects_thread(const struct tv_trace_info *head, uint32_t thread,
                                     void *context)
 {

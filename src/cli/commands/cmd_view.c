@@ -167,6 +167,7 @@ static bool viewer_files_make_key(const struct viewer_files *files,
     return tv_index_cache_make_key(cache);
 }
 
+/* Remember that a trace is to be written to the cache once it is shown. */
 static void viewer_files_add_pending(struct viewer_files *files, const struct tv_index_cache *cache,
                                      const struct tv_trace *trace)
 {

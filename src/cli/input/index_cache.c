@@ -66,6 +66,7 @@ struct file_identity {
     uint64_t hash;
 };
 
+/* Return whether a file was modified so long ago that another change would show in its time. */
 static bool index_cache_is_settled(const struct stat *info)
 {
     struct timespec now;
@@ -119,6 +120,7 @@ static void index_key_add(struct tv_out *key, const void *bytes, size_t length)
     tv_out_bytes(key, (struct tv_bytes){bytes, length});
 }
 
+/* Add a file beside the trace (a mapping, symbols): its path counts, too. */
 static bool index_key_add_file(struct tv_out *key, const char *path)
 {
     struct file_identity identity;

@@ -8,6 +8,12 @@
  *     33 trace_config, 126 trace_attributes        metadata
  *     134 concurrent_session_event                 a track (sessions.c)
  *     35 trace_stats, 34 ftrace_stats              diagnostics
+ *
+ * Where Perfetto has a key for a fact (android_build_fingerprint ...), that is the key here, so
+ * that queries for one tool find the same in the other.
+ *
+ * The kernel counts its losses from the time it was started.  Only the growth between the
+ * statistics of the start and those of the end was lost in this trace.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -67,6 +73,7 @@ static void pf_add_system_facts(struct tv_pf_reading *reading, struct tv_bytes b
     tv_pf_add_metadata_fields(reading, bytes, names, TV_COUNT(names));
 }
 
+/* Add what uname says about the system, and the facts beside it. */
 static void pf_take_system_info(struct tv_pf_reading *reading, struct tv_bytes bytes)
 {
     struct tv_bytes uts = tv_pf_find(bytes, 1).bytes;
@@ -174,6 +181,7 @@ static void pf_take_cpu_info(struct tv_pf_reading *reading, struct tv_bytes byte
     tv_free(cpus);
 }
 
+/* Add the id of the trace, written as UUIDs are. */
 static void pf_take_uuid(struct tv_pf_reading *reading, struct tv_bytes bytes)
 {
     char text[40];

@@ -70,6 +70,7 @@ static void pf_count_process(struct tv_pf_reading *reading, const struct tv_ft_a
     }
 }
 
+/* Take the statistics of all processes of one moment. */
 static void pf_take_process_stats(struct tv_pf_reading *reading, const struct tv_ft_at *at,
                                   struct tv_bytes bytes)
 {
@@ -122,6 +123,8 @@ static void pf_count_key(struct tv_pf_reading *reading, const struct tv_ft_at *a
                 (double)tv_pf_find(bytes, 2).value * unit);
 }
 
+/* Count how long a processor was in each mode. A time that is missing is 0, as protobuf leaves
+ * zeros out. */
 static void pf_count_cpu_times(struct tv_pf_reading *reading, const struct tv_ft_at *at,
                                struct tv_bytes bytes)
 {

@@ -25,11 +25,13 @@
 #include "readers/trace_event/rewrite.h"
 #include "readers/trace_event/text/fields.h"
 
+/* Return whether a value is an object. */
 static bool te_describe_is_object(struct tv_bytes raw)
 {
     return raw.length > 0 && raw.data[0] == '{';
 }
 
+/* Write a member as strict JSON, with a comma unless it is the first one. */
 static void te_describe_put_member(struct tv_out *out, bool *any, struct tv_bytes key,
                                    struct tv_bytes value)
 {

@@ -2,6 +2,15 @@
 /*
  * dump_records.c - records in the order of the file: a record visitor with one part for Trace
  * Event files and one for ftrace text.
+ *
+ *     X 12 7 1.000 5.000 cat<TAB>"name"<TAB>{"args":{"a":1}}
+ *
+ * One record is one line that awk and grep can take apart: blanks separate the columns, tabs the
+ * category, the name and the rest.  So a value with blanks has "\u0020" in their place, and a
+ * string that could be mistaken for a number, for JSON or for nothing keeps its quotes.
+ *
+ * Records are written as they are, even if they make no sense: dump is for finding out why a file
+ * is not shown as expected.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -140,6 +149,7 @@ static void dump_write_other_members(struct tv_dump_records *dump, struct tv_te_
         tv_out_char(dump->out, '}');
 }
 
+/* Write the names of the columns before the first event. */
 static void dump_list_event_columns(struct tv_dump_records *dump)
 {
     if (!dump->listed)
@@ -147,6 +157,7 @@ static void dump_list_event_columns(struct tv_dump_records *dump)
     dump->listed = true;
 }
 
+/* Write an event as one line; members without a column follow as JSON. */
 static void dump_records_event(struct tv_record_visitor *visitor, struct tv_te_record *record)
 {
     struct tv_dump_records *dump = (struct tv_dump_records *)visitor;
@@ -171,6 +182,7 @@ static void dump_records_event(struct tv_record_visitor *visitor, struct tv_te_r
     tv_out_char(out, '\n');
 }
 
+/* Write a member beside the events, or say how long it is. */
 static void dump_records_member(struct tv_record_visitor *visitor,
                                 struct tv_te_member_record *beside)
 {

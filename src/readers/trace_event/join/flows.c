@@ -94,6 +94,7 @@ struct tv_te_flow_slot {
 
 #define FIRST_FLOW_SLOTS ((size_t)1024)
 
+/* Return the size of a table of keys. */
 static size_t te_flow_keys_bytes(size_t slots)
 {
     return tv_size_mul(slots, sizeof(struct tv_te_flow_slot));
