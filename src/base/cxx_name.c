@@ -85,6 +85,7 @@ static struct tv_cxx_part cxx_take_identifier(struct tv_cxx_parser *c)
     return part;
 }
 
+/* Take "pl", "cv" and a type, or "li" and a suffix: the name of an operator. */
 static struct tv_cxx_part cxx_take_operator(struct tv_cxx_parser *c)
 {
     struct tv_cxx_part part = tv_cxx_begin(c);

@@ -60,6 +60,7 @@ static size_t map_find_slot(const struct tv_map *map, uint64_t key)
     return place;
 }
 
+/* Double the table and place all keys again. */
 static void map_grow(struct tv_map *map)
 {
     struct tv_map old = *map;

@@ -586,6 +586,7 @@ static void rust_print_compound_type(struct rust_demangler *r, char tag)
     }
 }
 
+/* Print a type by its tag. Basic types have a letter each. */
 static void rust_print_type(struct rust_demangler *r)
 {
     if (!rust_enter_level(r))

@@ -154,6 +154,8 @@ static long landlock_version(void)
     return syscall(SYS_landlock_create_ruleset, NULL, 0, VERSION_FLAG);
 }
 
+/* Allow nothing but plain files in the directory for temporary files; -1: nothing at all. False:
+ * the kernel has no Landlock. */
 static bool landlock_restrict_files(int scratch)
 {
     long version = landlock_version();

@@ -116,6 +116,7 @@ static void html_page_parse_manifest(struct tv_html_page *page, struct tv_bytes 
         page->note = html_page_copy_text(note);
 }
 
+/* Read the list of files of a report. */
 static enum tv_status html_page_read_manifest(struct tv_html_page *page, struct tv_source *source,
                                               const struct tv_html_block *block,
                                               struct tv_error *err)

@@ -173,6 +173,8 @@ static void http_stream_free(void *context)
     tv_free(fetched);
 }
 
+/* Make a response whose body is fetched block by block. It takes the stream or the source over, but
+ * only if it succeeds. */
 static struct MHD_Response *http_respond_with_stream(struct http_exchange *exchange,
                                                      struct tv_answer *answer, uint64_t from,
                                                      uint64_t length)
@@ -200,6 +202,7 @@ static struct MHD_Response *http_respond_with_stream(struct http_exchange *excha
     return response;
 }
 
+/* Make a response from a constant or from the body that was written, which it takes over. */
 static struct MHD_Response *http_respond_from_memory(struct http_exchange *exchange,
                                                      struct tv_answer *answer)
 {
@@ -223,6 +226,7 @@ static struct MHD_Response *http_respond_from_memory(struct http_exchange *excha
                                                   MHD_RESPMEM_PERSISTENT);
 }
 
+/* Choose how the body is sent. Only a source can answer a question for a range of bytes. */
 static struct MHD_Response *http_make_response(struct MHD_Connection *connection,
                                                struct http_exchange *exchange,
                                                struct tv_answer *answer)
@@ -346,6 +350,7 @@ static void http_exchange_log(const struct http_exchange *exchange, bool sent)
         handler->note(handler->context, &note);
 }
 
+/* End an exchange (a callback of the library), whether it was sent or the client went away. */
 static void http_exchange_end(void *context, struct MHD_Connection *connection, void **kept,
                               enum MHD_RequestTerminationCode how)
 {
@@ -600,6 +605,7 @@ static struct tv_http_limits http_fill_limits(struct tv_http_limits limits)
     return limits;
 }
 
+/* Listen at all addresses, or at none. */
 static enum tv_status http_listen(const struct tv_http_options *options,
                                   struct tv_listener *listeners, size_t *count,
                                   struct tv_error *err)

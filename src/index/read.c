@@ -125,6 +125,7 @@ static void index_read_columns(struct index_reading *r, uint32_t number)
         r->wrong = "a column is missing";
 }
 
+/* Take the columns of counter values. */
 static void index_read_counter_samples(struct index_reading *r)
 {
     struct tv_tables *t = &r->trace->tables;
@@ -192,6 +193,7 @@ static bool index_texts_are_valid(struct tv_bytes texts, const uint64_t *ends, u
     return start == texts.length;
 }
 
+/* Take the strings, which are used where they lie. */
 static void index_read_strings(struct index_reading *r)
 {
     struct tv_trace_info *head = r->trace->head;

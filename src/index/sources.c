@@ -71,6 +71,7 @@ static void late_source_open(struct late_source *late)
             late->size, size);
 }
 
+/* Read from a file that is opened at the first read, by whichever thread comes first. */
 static enum tv_status late_source_read(void *context, uint64_t offset, void *buffer, size_t size,
                                        struct tv_error *err)
 {

@@ -232,6 +232,7 @@ static void perf_resolve_unknown(struct perf_name_resolution *r, uint32_t elemen
     r->elements[element] = perf_element_find_or_add(r->to, &none);
 }
 
+/* Name all elements, file by file, so that each file is opened once. */
 static void perf_resolve_elements(struct perf_name_resolution *r)
 {
     uint32_t count = r->from->samples.elements.count;

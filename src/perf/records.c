@@ -125,6 +125,7 @@ static void perf_record_read_sample(struct perf_record_cursor *cursor,
         perf_record_read_stack_copy(cursor, record);
 }
 
+/* Read a MMAP2 record, with a build ID or with device and inode. */
 static void perf_record_read_mapping(struct perf_record_cursor *cursor,
                                      struct tv_perf_record *record)
 {

@@ -213,6 +213,7 @@ static void cycle_leave(struct cycle_search *search, uint32_t function)
         cycle_lower(&search->low[search->path[search->depth - 1]], search->low[function]);
 }
 
+/* Find the cycles that can be reached from a function (Tarjan's algorithm, without recursion). */
 static void cycle_visit(struct cycle_search *search, uint32_t root)
 {
     cycle_enter(search, root);

@@ -113,6 +113,7 @@ static uint32_t etw_thread_frame(struct etw_build *building, uint32_t tid)
 
 /* ---- Processors ---- */
 
+/* Order switches by processor, time and place in the file. */
 static int etw_compare_by_cpu(const void *left, const void *right)
 {
     const struct tv_etw_switch *a = left, *b = right;

@@ -152,6 +152,7 @@ static uint32_t speedscope_take_frame(struct speedscope *file, struct tv_json_st
     return tv_trace_info_add_frame(file->profile.info, &frame);
 }
 
+/* Take the frames that all profiles of the file refer to by their numbers. */
 static void speedscope_take_shared(struct speedscope *file, struct tv_json_stream *stream)
 {
     struct tv_json_member members[] = {{"frames", 0}};

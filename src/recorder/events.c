@@ -196,6 +196,8 @@ static bool deep_stack_grow(struct tv_recorder_thread *self)
     return true;
 }
 
+/* Push a call. A stack that is deeper than its frames goes on in a list of words, and beyond its
+ * memory only in a count. */
 static void event_push_call(struct tv_recorder_thread *self, uint64_t word, uint64_t key)
 {
     if (self->top != self->last) {

@@ -35,6 +35,7 @@ void *tv_mmap_grow(void *pages, size_t old_size, size_t size)
 /* No class file comes near this limit: constants, methods and code are counted in 16 bits each. */
 #define CEILING ((size_t)1 << 30)
 
+/* Make room for more bytes. A failure sticks: all later writes are dropped. */
 static bool byte_buffer_reserve(struct tv_byte_buffer *out, size_t more)
 {
     assert(out->length <= out->room);

@@ -325,6 +325,7 @@ static uint64_t recording_ns_to_readings(const struct tv_buffer_header *head, ui
     return (uint64_t)((double)ns / scale.ns_per_tick);
 }
 
+/* Prepare the writer of the file. */
 static void recording_init_writer(struct tv_output_buffer *out)
 {
     assert(out && tv_recorder.buffer.head);

@@ -108,6 +108,7 @@ static void recover_add_modules(void)
     }
 }
 
+/* Take the lines "A, address, number" of the names file: which method an address was. */
 static void recover_add_addresses(struct tv_address_table *addresses, uint32_t methods)
 {
     char *end, *next, *at;

@@ -81,6 +81,7 @@ static uint64_t trace_writer_record_ns(const struct tv_trace_writer *writer, uin
     return record[1] > start ? record[1] - start : 0;
 }
 
+/* Make room for a bit for each method. */
 static bool used_methods_reserve(struct tv_trace_writer *writer)
 {
     size_t needed = writer->methods->count / 8 + (size_t)1;
@@ -296,6 +297,7 @@ static void trace_writer_put_method(struct tv_trace_writer *writer, uint32_t num
     tv_output_buffer_put(writer->out, "\n", 1);
 }
 
+/* Write a record of the buffer in the file's form, with times in microseconds since the start. */
 static void trace_writer_put_record(struct tv_trace_writer *writer, uint32_t thread,
                                     const uint64_t *record)
 {
@@ -319,6 +321,7 @@ static bool record_cursor_is_before(const struct record_cursor *a, const struct 
     return a->ns < b->ns || (a->ns == b->ns && a->thread < b->thread);
 }
 
+/* Move a cursor down the heap to where it belongs. */
 static void record_heap_sift_down(struct record_cursor *heap, uint32_t count, uint32_t at)
 {
     assert(at <= count);

@@ -331,6 +331,7 @@ static void watcher_after_fork_in_parent(void)
         pthread_mutex_unlock(&tv_recorder.lock);
 }
 
+/* Reset the recorder in a child, and record it into a file of its own if that is wanted. */
 static void watcher_after_fork_in_child(void)
 {
     static char path[TV_BUFFER_PATH], spool[TV_BUFFER_PATH];

@@ -39,6 +39,7 @@ static void payload_element_end(struct payload_elements *elements)
     elements->left = 0;
 }
 
+/* Write packed bytes in Base64, in elements of at most ELEMENT bytes. */
 static void payload_write(struct payload_elements *elements, struct tv_bytes packed)
 {
     assert(elements->left <= ELEMENT);
@@ -168,6 +169,8 @@ static void payload_pack_block(void *context, unsigned index)
     block->packed = BLOCK_ROOM - stream->avail_out;
 }
 
+/* Pack the collected blocks at the same time. Each sees the bytes before it, so that the result is
+ * as small as if they were packed in one go. */
 static void payload_pack_blocks(struct payload_packer *packer, struct payload_elements *elements)
 {
     unsigned count = (unsigned)((packer->length + BLOCK - 1) / BLOCK);

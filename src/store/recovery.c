@@ -127,6 +127,8 @@ static void recovery_forget_upload(struct store_recovery *recovery,
     tv_db_run(recovery->db, "DELETE FROM uploads WHERE uid=?", "z", upload->uid);
 }
 
+/* Check an upload that is complete in the catalogue: its trace may be deleted, or its file not
+ * moved. */
 static void recovery_check_done_upload(struct store_recovery *recovery,
                                        const struct recovered_upload *upload)
 {

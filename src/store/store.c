@@ -76,6 +76,7 @@ static enum tv_status store_open_fail(struct tv_error *err, const char *what)
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", what, strerror(errno));
 }
 
+/* Make or open the folder. Its path is kept without links, because engines get it. */
 static enum tv_status store_open_folder(struct tv_store *store, const char *path,
                                         struct tv_error *err)
 {

@@ -37,6 +37,7 @@ struct upload_row {
     struct tv_store_id trace;
 };
 
+/* Read what the catalogue knows about an upload. */
 static enum tv_store_status upload_read_row(struct tv_store *store, const char *uid,
                                             struct upload_row *row, struct tv_error *err)
 {
@@ -357,6 +358,7 @@ static enum tv_store_status upload_commit_trace(struct tv_store *store, const ch
     return tv_db_end(&store->write, TV_STORE_OK, err);
 }
 
+/* Bring a complete upload to the disk, before the catalogue calls it a trace. */
 static enum tv_store_status upload_sync_file(struct tv_store *store, const char *uid,
                                              uint64_t bytes, struct tv_error *err)
 {

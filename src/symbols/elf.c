@@ -225,6 +225,7 @@ static void elf_add_function(struct tv_elf *elf, const GElf_Sym *symbol, const c
     };
 }
 
+/* Add the functions of a symbol table. */
 static void elf_read_table(struct tv_elf *elf, Elf *from, Elf_Scn *section, const GElf_Shdr *header)
 {
     Elf_Data *data = elf_getdata(section, NULL);

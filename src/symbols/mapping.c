@@ -180,6 +180,7 @@ static bool mapping_parse_member(struct tv_mapping *m, struct tv_bytes line)
     return true;
 }
 
+/* Parse a line: members are indented below their class. */
 static bool mapping_parse_line(struct tv_mapping *m, struct tv_bytes line)
 {
     struct tv_bytes text = tv_bytes_trim(line);
@@ -193,6 +194,8 @@ static bool mapping_parse_line(struct tv_mapping *m, struct tv_bytes line)
     return indented ? mapping_parse_member(m, text) : mapping_parse_class(m, text);
 }
 
+/* Parse all lines. The first one that is none of a mapping ends it, with its text in the message.
+ */
 static enum tv_status mapping_parse_lines(struct tv_mapping *m, struct tv_bytes text,
                                           struct tv_error *err)
 {

@@ -256,6 +256,7 @@ static int queue_begin_cache(struct tv_reading_queue *queue, const char *id)
     return fd;
 }
 
+/* Open the files that an engine gets: the trace, its cache if there is one, and a new cache. */
 static enum tv_status queue_open_files(void *context, const char *id, struct tv_engine_files *files,
                                        struct tv_error *err)
 {
@@ -457,6 +458,7 @@ static void queue_set_engine(struct queue_reader *reader, const struct tv_store_
         tv_engine_close(before);
 }
 
+/* Have an engine read a trace, and store what it says. A server that ends does not wait for it. */
 static void queue_read_trace(struct queue_reader *reader, const struct tv_store_id *id)
 {
     struct tv_reading_queue *queue = reader->queue;
@@ -535,6 +537,7 @@ static void queue_expire(struct tv_upload_server *server)
         tv_log_failure(&server->options.log, "store.failed", NULL, &err);
 }
 
+/* Finish caches as they come, and expire old things at intervals (a thread). */
 static void *queue_run_upkeep(void *context)
 {
     struct tv_reading_queue *queue = context;

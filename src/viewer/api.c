@@ -477,6 +477,7 @@ static void api_refuse_trace(struct tv_answer *answer, enum tv_open_trace_found 
         api_refuse(answer, TV_HTTP_CONFLICT, "the trace is not there yet");
 }
 
+/* Answer a question about one of the open traces; a large answer goes through a file. */
 static void api_ask_open_trace(struct tv_open_traces *traces, struct tv_bytes name,
                                const struct tv_query *query, struct tv_answer *answer)
 {

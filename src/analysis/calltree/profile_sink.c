@@ -243,6 +243,7 @@ static bool *profile_sink_find_skipped(const struct tv_profile_sink *sink)
     return skip;
 }
 
+/* Prepare for the chunks of an input; costs of earlier inputs stay. */
 static void profile_sink_begin(struct tv_sink *base, struct tv_trace_info *head, uint32_t input,
                                unsigned chunks)
 {
@@ -518,6 +519,8 @@ static void profile_sink_report_saturation(struct tv_profile_sink *sink)
     tv_trace_info_note_saturation(sink->head, wall, cpu);
 }
 
+/* Put the chunks of an input together. An input that chunks cannot measure, or whose sums may
+ * saturate, is read again as one chunk. */
 static enum tv_stitch_result profile_sink_stitch(struct tv_sink *base, unsigned pass)
 {
     struct tv_profile_sink *sink = (struct tv_profile_sink *)base;

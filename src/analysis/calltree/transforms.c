@@ -201,6 +201,7 @@ struct tree_sums {
     int64_t total;  /* of the sizes of all own times */
 };
 
+/* Sum up a tree: calls and times of its outermost calls, and all own times. */
 static struct tree_sums tree_sums_of(const struct tv_call_tree *tree)
 {
     struct tree_sums sums = {0};

@@ -145,6 +145,8 @@ struct open_node {
     uint32_t frame, end;
 };
 
+/* Mark the nodes whose frame is also above them: a walk in preorder counts the open nodes of each
+ * frame. */
 static void tree_shape_mark_recursion(struct tv_tree_shape *shape,
                                       const struct tv_tree_order *order)
 {

@@ -543,6 +543,8 @@ static void tree_sink_add_chunk(struct tv_tree_sink *sink, unsigned number)
     tv_free(own);
 }
 
+/* Put the trees of the chunks below the calls that were open where each began, and merge them in
+ * order. */
 static void tree_stitch_chunks(struct tv_tree_sink *sink, const struct tv_stitch *stitch)
 {
     for (unsigned i = 0; i < sink->chunk_count; i++) {

@@ -184,6 +184,7 @@ void tv_compared_calls_add(struct tv_compared_calls *calls, uint32_t run,
 
 /* ---- Percentiles ---- */
 
+/* Return the middle of a figure over the runs of a side; NAN: no run has it. */
 static double compared_calls_middle(const struct tv_compared_calls *calls, uint32_t row,
                                     enum tv_run_side side, size_t which)
 {

@@ -275,6 +275,8 @@ static uint64_t run_table_function_key(uint32_t class_name, const struct tv_run_
     return tv_hash_u64((uint64_t)class_name << 32 | row->name) ^ row->signature;
 }
 
+/* Count the functions of each class, and note which sides have it. A row that was joined has both
+ * classes and counts for neither. */
 static void class_counts_init(struct class_counts *classes, const struct tv_run_table *table)
 {
     uint32_t strings = tv_interner_count(table->strings);

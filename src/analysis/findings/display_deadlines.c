@@ -168,6 +168,7 @@ static void display_take_argument(const struct tv_trace *trace, uint32_t frame, 
 /* Frames of one name that are looked at: one for each category or input, as a rule. */
 #define MAX_NAMESAKES 16
 
+/* Look for the interval of the display in arguments of events that are known to have it. */
 static void display_take_arguments(const struct tv_trace *trace,
                                    struct tv_display_interval *intervals)
 {

@@ -444,6 +444,7 @@ static bool filter_parse_term(struct filter_line *line, struct tv_filter_term *t
     return bare ? filter_parse_texts(line, term, false) : filter_parse_value(line, term);
 }
 
+/* Refuse a line that is too long or has control characters. */
 static bool filter_line_check(const struct filter_line *line)
 {
     if (line->text.length > TV_FILTER_BYTES)

@@ -330,6 +330,7 @@ static void crop_mark_samples(struct crop_job *c)
         c->subset_filter.samples[i] = crop_has_sample(c, &tables->samples.rows[i]);
 }
 
+/* Mark the memory dumps that stay. */
 static void crop_mark_dumps(struct crop_job *c)
 {
     const struct tv_tables *tables = &c->trace->tables;

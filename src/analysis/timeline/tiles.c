@@ -238,6 +238,8 @@ static void innermost_finish(const struct innermost_layers *layers, struct tv_de
     }
 }
 
+/* Draw a track as one line: what is innermost at each place. Rows are laid over each other from the
+ * outermost on, until one has nothing more in this tile. */
 static void tile_draw_innermost(const struct tv_pyramid *pyramid, const struct tv_tile_key *key,
                                 struct tv_density *sum, struct tv_tile *tile)
 {

@@ -273,6 +273,7 @@ struct compare_runs {
     struct tv_error err;
 };
 
+/* List the runs of a side. Neighbours in one folder are one session. */
 static void compare_list_runs(struct compare_runs *list, const struct tv_settings *settings,
                               const struct tv_words *files, enum tv_run_side side)
 {

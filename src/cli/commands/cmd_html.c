@@ -31,6 +31,7 @@ static const struct tv_option html_options[] = {
     TV_OPTIONS_END,
 };
 
+/* Copy a report to the output. */
 static enum tv_status cmd_html_copy(struct tv_source *source, struct tv_out *out,
                                     struct tv_error *err)
 {

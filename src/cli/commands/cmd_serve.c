@@ -473,6 +473,7 @@ static void cmd_serve_release_lists(const struct tv_serve_settings *all,
         tv_free(all->proxies.items);
 }
 
+/* Run the server until a signal. The command line overrides the file of --config. */
 static int cmd_serve_run(const struct tv_command *command, const struct tv_settings *given)
 {
     struct tv_settings settings = *given;

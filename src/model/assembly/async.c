@@ -644,6 +644,7 @@ struct async_open {
     uint32_t slice;
 };
 
+/* Order for nesting: by group and start, and of several with one start the longer first. */
 static int async_compare_joined(const void *left, const void *right)
 {
     const struct async_joined *a = left, *b = right;

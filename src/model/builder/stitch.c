@@ -176,6 +176,7 @@ static bool stitch_thread(struct tv_stitch *stitch, const struct tv_walk *chunks
     return decided;
 }
 
+/* Count exits without an entry, and calls that are open at the end. */
 static void stitch_count_unmatched(struct tv_trace_info *head, const struct tv_stitch *stitch,
                                    const struct tv_walk *chunks)
 {

@@ -385,6 +385,8 @@ struct tv_ft_counter_merge {
     struct ft_merged_value *values;
 };
 
+/* Return the counter and the series of a value, added if they are new. Counters are one if their
+ * process, name and all facts are. */
 static struct ft_counter_place ft_counts_place_series(struct tv_ft_counter_merge *c,
                                                       const struct tv_ft_counter *counter,
                                                       const uint32_t *texts)

@@ -448,6 +448,7 @@ static bool ft_describe_parse_any(struct ft_described_event *event, struct tv_by
            ft_describe_parse_loss(event, text);
 }
 
+/* Read the next line of an event. An event may have several, as a stack has. */
 static enum tv_status ft_describe_read_line(struct ft_described_event *event,
                                             struct tv_text_lines *lines, uint64_t offset,
                                             struct tv_error *err)

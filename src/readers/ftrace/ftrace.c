@@ -310,6 +310,7 @@ static void ft_build_trace(struct ft_reading *reading, struct tv_builder *builde
     tv_ft_build_input(&building);
 }
 
+/* Read ftrace text: chunks at the same time, then what needs them all, in the order of the file. */
 static enum tv_status ft_assemble(struct tv_source *source, struct tv_builder *builder,
                                   const struct tv_read_options *options, struct tv_error *err)
 {

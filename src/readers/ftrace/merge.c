@@ -355,6 +355,7 @@ static void ft_merge_move_asyncs(struct tv_ft_merge *merge, size_t index, struct
     tv_free(key_of_part);
 }
 
+/* Move the marks of a chunk that tie clocks together. */
 static void ft_merge_move_marks(struct tv_ft_merge *merge, size_t index)
 {
     struct tv_ft_chunk *chunk = &merge->readers[index].chunk;

@@ -99,6 +99,7 @@ static void jfr_attribute_set(struct jfr_attributes *attributes, struct tv_bytes
         attributes->last_value = value;
 }
 
+/* Take the attributes of an element, as pairs of numbers of texts. */
 static bool jfr_metadata_take_attributes(struct jfr_metadata *metadata,
                                          struct jfr_attributes *attributes)
 {

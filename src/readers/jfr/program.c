@@ -108,6 +108,8 @@ static void jfr_compile_field(struct jfr_compiler *c, const struct tv_jfr_field 
         c->program.ops[at].length = c->program.count - at - 1;
 }
 
+/* Compile the fields of a type. A type that contains itself, or has too many fields, is read in
+ * another way. */
 static void jfr_compile_struct(struct jfr_compiler *c, uint32_t type, unsigned depth)
 {
     const struct tv_jfr_type *t = &c->chunk->types.rows[type];

@@ -204,6 +204,7 @@ static struct tv_bytes jfr_decode_utf16(const struct tv_jfr_raw_text *text, bool
     return (struct tv_bytes){start, (size_t)(to - start)};
 }
 
+/* Decode Latin-1; most texts are ASCII and stay where they are. */
 static struct tv_bytes jfr_decode_latin1(struct tv_bytes text, struct tv_arena *arena)
 {
     size_t i = 0;

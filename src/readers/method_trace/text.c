@@ -283,6 +283,7 @@ struct mt_text {
     enum tv_mt_again again;
 };
 
+/* Return the section that a line begins. */
 static enum mt_section mt_text_find_section(struct tv_bytes line)
 {
     if (tv_bytes_equal(line, TV_BYTES(TV_MT_SECTION_VERSION)))

@@ -61,6 +61,7 @@ static void perf_symbols_end_module(struct tv_perf_symbols *symbols, struct perf
 
 /* ---- FILE2: messages ---- */
 
+/* Take a symbol {1 address, 2 length, 3 name}. */
 static void perf_symbols_take_symbol(struct tv_perf_symbols *symbols, struct tv_bytes message)
 {
     struct tv_cursor cursor = tv_cursor_over(message);

@@ -272,6 +272,8 @@ static enum tv_status script_read_parts(struct script_reading *reading,
     return status;
 }
 
+/* Read text of perf script: find its shape, split it between samples, read the parts at the same
+ * time, and merge them. Without times, the axis is that of weights. */
 static enum tv_status perf_script_assemble(struct tv_source *source, struct tv_builder *builder,
                                            const struct tv_read_options *options,
                                            struct tv_error *err)

@@ -121,6 +121,7 @@ static void simpleperf_take_file(struct simpleperf *report, struct tv_bytes mess
     *tv_table_add(&report->file_table) = file;
 }
 
+/* Take a thread {1 tid, 2 pid, 3 name}. */
 static void simpleperf_take_thread(struct simpleperf *report, struct tv_bytes message)
 {
     struct tv_cursor cursor = tv_cursor_over(message);
@@ -253,6 +254,7 @@ static uint32_t simpleperf_make_frame(struct simpleperf *report,
     return tv_trace_info_add_native_frame(report->profile.info, &frame);
 }
 
+/* Return the frame of an entry. Entries repeat, so frames are looked up by file and symbol. */
 static uint32_t simpleperf_frame(struct simpleperf *report, const struct simpleperf_entry *entry)
 {
     /* Of a function with a symbol the address does not matter. */
@@ -374,6 +376,7 @@ static void simpleperf_take_sample(struct simpleperf *report, struct tv_bytes me
                            profile->trace->tables.value_types.rows[sample.type].name, 1);
 }
 
+/* Read the records again for the samples, whose files and threads are known now. */
 static enum tv_status simpleperf_take_samples(struct simpleperf *report,
                                               struct tv_progress *progress, struct tv_error *err)
 {

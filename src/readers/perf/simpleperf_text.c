@@ -27,6 +27,7 @@ struct simpleperf_text {
     size_t count, capacity;
 };
 
+/* Add the open sample with its frames, which were collected leaf first. */
 static void simpleperf_text_end_sample(struct simpleperf_text *text)
 {
     struct tv_profile_input *profile = &text->profile;

@@ -149,6 +149,7 @@ TV_INLINE bool pf_switch_step(struct tv_bytes event, struct pf_switch_fields *fi
            tv_pf_step_number(&steps, 7, &fields->to_priority) && tv_pf_steps_ended(&steps);
 }
 
+/* Take a switch. The fields come in one usual order, which is tried first. */
 static bool pf_take_switch(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
                            struct tv_bytes event)
 {

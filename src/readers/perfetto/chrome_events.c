@@ -14,6 +14,7 @@
 
 /* ---- Metadata ---- */
 
+/* Add a fact of Chrome: a text, JSON, or a number, under Perfetto's name for it. */
 static void pf_add_chrome_metadata(struct tv_pf_reading *reading, struct tv_bytes bytes)
 {
     char key[96], number[32];

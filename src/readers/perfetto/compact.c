@@ -14,6 +14,7 @@ struct pf_compact {
     uint64_t offset;
 };
 
+/* Find the columns of a message, and the names that their rows refer to. */
 static void pf_compact_parse(struct pf_compact *compact, struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
@@ -108,6 +109,8 @@ static void pf_runner_advance(struct pf_compact_runner *runner, uint64_t until)
     }
 }
 
+/* Take the wakings. The column does not say who woke, so it is the task that ran on the processor
+ * at that time. */
 static void pf_compact_take_wakings(struct tv_pf_bundle *bundle, struct pf_compact *compact,
                                     struct pf_compact_runner *runner)
 {

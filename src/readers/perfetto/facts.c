@@ -314,6 +314,7 @@ static void pf_take_trace_config(struct tv_pf_reading *reading, struct tv_bytes 
 
 /* ---- Losses that the service reports ---- */
 
+/* Note what the service lost: chunks that were overwritten or discarded, and packets of writers. */
 static void pf_take_trace_stats(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                                 struct tv_bytes bytes)
 {

@@ -209,6 +209,7 @@ struct pf_gpu_names {
     TV_TABLE(tv_bytes) list;
 };
 
+/* List the names that a specification gives to stages or to hardware queues. */
 static struct pf_gpu_names pf_gpu_names_of(const struct tv_pf_reading *reading, uint32_t blob,
                                            uint32_t list)
 {

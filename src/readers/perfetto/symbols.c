@@ -191,6 +191,7 @@ static struct tv_bytes pf_join_member(char text[MAX_NAME], struct tv_bytes of,
     return (struct tv_bytes){(uint8_t *)text, of.length + 1 + member.length};
 }
 
+/* Note the original names of a class {1 obfuscated, 2 original, 4 methods} and of its methods. */
 static void pf_add_class(struct tv_pf_reading *reading, uint32_t package, struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);

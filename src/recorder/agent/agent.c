@@ -348,6 +348,7 @@ static void agent_report_ignored_options(void)
         tv_agent_say("without effect beside the other options: %s", names);
 }
 
+/* Read the options of -agentpath and prepare; the recording begins at VMInit. */
 static jint agent_load_at_start(JavaVM *vm, const char *text)
 {
     if (tv_agent.vm != NULL) {

@@ -136,6 +136,7 @@ static void JNICALL kernel_threads_on_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread 
     tv_kernel_threads_unlock();
 }
 
+/* Have the start and the end of threads reported. */
 static bool kernel_threads_enable_events(jvmtiEnv *jvmti)
 {
     static const jvmtiCapabilities tags = {.can_tag_objects = 1};
@@ -316,6 +317,8 @@ static struct tv_kernel_thread *kernel_threads_find_called(const struct called_t
     return NULL;
 }
 
+/* Tag the threads that were seen by their JNIEnv. The JVM keeps it within its own struct of a
+ * thread, at a distance that is measured with the calling thread. */
 static void kernel_threads_tag_called(JNIEnv *jni, const struct called_thread *called,
                                       jfieldID field)
 {

@@ -275,6 +275,7 @@ static const char binder_file[] = "\xCA\xFE\xBA\xBE\0\0\0\x31\0\7"
                                   "\0\1\1\t\0\5\0\6\0\0"
                                   "\0";
 
+/* Define the class whose native method is lock_bind_classes. */
 static bool lock_define_binder(JNIEnv *jni)
 {
     static char name[] = "bind", signature[] = "(I)V";

@@ -165,6 +165,7 @@ static bool thread_group_read(JNIEnv *jni, jthreadGroup *group, const char *want
     return strcmp(name, wanted) == 0;
 }
 
+/* Return whether a group of that name is the one of a thread, or around it. */
 static bool thread_group_is_below(JNIEnv *jni, jthread thread, const char *wanted)
 {
     jvmtiEnv *jvmti = tv_agent.jvmti;

@@ -116,6 +116,7 @@ void tv_agent_options_init(struct tv_agent_options *options)
                                          .depth = 512};
 }
 
+/* Find a word among "a|b|c", whose order is that of an enum. */
 static bool options_read_choice(const char *values, const char *text, unsigned *chosen)
 {
     size_t length = strlen(text);
@@ -345,6 +346,7 @@ int tv_agent_signal_number(const char *name)
     return number > 0 && number <= SIGRTMAX ? (int)number : 0;
 }
 
+/* Check the signal or fifo of `control`. */
 static bool options_check_control(const struct tv_agent_options *options, char *why, size_t room)
 {
     const char *control = options->control;

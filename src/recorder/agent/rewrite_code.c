@@ -220,6 +220,8 @@ static bool code_put_distance(const struct tv_rewrite_code *code, uint32_t at,
     return true;
 }
 
+/* Write a switch at its new place: the padding before its table changes with the place, and each
+ * distance with the hooks in between. */
 static bool code_put_switch(const struct tv_rewrite_code *code, uint32_t at, uint32_t bytes,
                             struct tv_byte_buffer *out)
 {

@@ -266,6 +266,8 @@ static bool agct_set_event_modes(jvmtiEnv *jvmti, jvmtiEventMode mode)
     return true;
 }
 
+/* Enable the events in which the agent has IDs of methods made: AsyncGetCallTrace cannot make any
+ * in a signal handler. */
 static bool agct_enable_events(jvmtiEnv *jvmti)
 {
     jvmtiCapabilities offered = {0}, wanted = {.can_generate_compiled_method_load_events = 1};

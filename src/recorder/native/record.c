@@ -484,6 +484,7 @@ static int environment_sampler_start(int rate)
     return failed;
 }
 
+/* Start the sampler that the environment asks for, and write its samples when the program ends. */
 static void environment_sampler_run(const char *path, const char *rate, bool quiet)
 {
     int length = snprintf(tv_recorder.texts.part, sizeof tv_recorder.texts.part, "%s.part", path);

@@ -516,6 +516,8 @@ static void signal_scan_sleeper(struct tvrec_sampler *sampler, struct tv_sampled
 
 enum thread_check { CHECK_UNCHANGED, CHECK_SLEEPS, CHECK_WOKE, CHECK_RUNS };
 
+/* Tell from its CPU time whether a thread has run since the last tick, and from the system whether
+ * it runs now. A sleeper that has not run keeps its stack. */
 static enum thread_check signal_check_thread(struct tvrec_sampler *sampler,
                                              struct tv_sampled_thread *thread)
 {
@@ -581,6 +583,8 @@ static void signal_forget_stacks(struct tvrec_sampler *sampler)
     sampler->missed += sampler->count;
 }
 
+/* Take the stacks of all threads, in groups: each thread of a group is asked by a signal, and then
+ * its answer is awaited. */
 static void signal_take(struct tvrec_sampler *sampler)
 {
     struct tv_sampled_thread *chosen[SIGNAL_SLOTS];

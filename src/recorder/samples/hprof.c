@@ -59,6 +59,7 @@ static void hprof_print_file(const char *text, FILE *to)
     }
 }
 
+/* Print the start or the end of a thread. */
 static void hprof_print_thread_event(const struct tv_samples *samples,
                                      const struct tv_sample_event *event, bool jdk, FILE *to)
 {
@@ -152,6 +153,7 @@ static void hprof_print_ranks(const struct tv_samples *samples, const uint32_t *
     }
 }
 
+/* Print the whole file, with the differences between the JDK's hprof and that of Android. */
 static void hprof_print_all(const struct tv_samples *samples, const uint32_t *order, bool jdk,
                             time_t now, FILE *to)
 {

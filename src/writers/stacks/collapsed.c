@@ -279,6 +279,8 @@ static bool collapsed_continues_name(struct tv_bytes name, struct tv_bytes longe
            tv_bytes_starts_with(longer, name);
 }
 
+/* Rank all names twice, followed by a blank and by a semicolon: lines are sorted by bytes as a
+ * whole, so what follows a name counts. */
 static void collapsed_rank_names(struct collapsed_listing *l)
 {
     const struct tv_interner *names = l->tree->names;
@@ -313,6 +315,7 @@ static bool collapsed_has_line(const struct collapsed_listing *l, uint32_t node)
            (l->tree->other && collapsed_shows(l->unit, l->tree->other[node]));
 }
 
+/* Write a figure in the unit of the listing, without zeros at the end of its fraction. */
 static void collapsed_write_self(struct tv_out *out, const struct collapsed_listing *l,
                                  int64_t self)
 {

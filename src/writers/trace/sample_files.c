@@ -754,6 +754,8 @@ static void firefox_write_counters(struct sample_file *file)
     tv_out_char(file->out, ']');
 }
 
+/* Write a processed profile of Firefox: what threads share, then a thread for each group of samples
+ * and for each track with slices. */
 static void firefox_write(struct sample_file *file)
 {
     uint32_t count = sample_file_number_paths(file, 0, file->order_count);

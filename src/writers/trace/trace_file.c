@@ -210,6 +210,7 @@ static void trace_file_add_keys(struct trace_file *f, struct tv_out *out)
     }
 }
 
+/* List the threads that have records. */
 static void trace_file_add_threads(struct trace_file *f, struct tv_out *out)
 {
     const struct tv_trace_info *head = f->trace->head;
@@ -496,6 +497,8 @@ static void trace_file_announce_names(struct trace_file *f, uint32_t thread, uin
         trace_file_announce_method(f, frame);
 }
 
+/* Write an event as a record. The exit of a call that cannot be in the file becomes one of a method
+ * that was never entered. */
 static void trace_file_write_event(struct trace_file *f, const struct tv_call_event *event)
 {
     uint32_t frame = f->trace->paths.nodes[event->slice->path].frame;

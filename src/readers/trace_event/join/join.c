@@ -293,6 +293,7 @@ void tv_te_clock_read(struct tv_te_context *context)
  * statement about a process comes from the inner one and counts.
  */
 
+/* Note when the recording of a process ended, as the file says; the first statement counts. */
 static void te_file_ends_add(struct tv_te_context *context, struct tv_bytes pid, int64_t end)
 {
     assert(context->times.file_end_count <= context->trace->head->process_count);
