@@ -130,6 +130,9 @@ static bool column_wide_times_are_valid(const struct row_view *view,
     return true;
 }
 
+/* Check that calls `first` to `first + count` follow one another: each starts no earlier than the
+ * one before ends, the first no earlier than *end, which becomes the last one's end. The loop has
+ * no branch, so that the compiler can keep it short; a block of wide times has its own check. */
 static bool column_times_are_valid(const struct row_view *view, const struct tv_slice_block *block,
                                    uint32_t first, uint32_t count, int64_t *end)
 {

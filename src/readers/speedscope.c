@@ -378,6 +378,9 @@ static void speedscope_close(struct speedscope *file, const struct speedscope_pr
     }
 }
 
+/* Take an event of an evented profile. A time that goes backwards is warned of and the clock stays
+ * where it was, so that spans never end before they begin; a call deeper than TV_PROFILE_DEPTH is
+ * not opened. */
 static void speedscope_apply_event(struct speedscope *file, const struct speedscope_profile *from,
                                    struct speedscope_calls *calls,
                                    const struct speedscope_event *event)

@@ -139,6 +139,9 @@ static bool snapshot_stat(int file, struct statx *found)
     return statx(file, "", AT_EMPTY_PATH, STATX_INO, found) == 0;
 }
 
+/* True while `requests.socket` is still the socket that the recorder opened. The program may close
+ * descriptors it does not know (a daemon does) and get the same number for another file: then the
+ * recorder must neither read nor close it. */
 static bool snapshot_socket_is_ours(void)
 {
     struct statx now;
@@ -204,6 +207,8 @@ static int snapshot_receive_request(int connection)
     return -1;
 }
 
+/* True for an empty regular file open for writing: the only kind of descriptor that a requester may
+ * hand over, so a request never overwrites or reads anything. */
 static bool snapshot_is_empty_file(int file)
 {
     struct stat found;

@@ -273,6 +273,8 @@ void tv_watcher_hide_handler(struct sigaction *action)
         *action = (struct sigaction){.sa_handler = SIG_DFL};
 }
 
+/* Handle each deadly signal whose action is still the default. A program that has its own action
+ * keeps it: the default is the only one that is known to end the process. */
 static void watcher_take_signals(void)
 {
     struct sigaction before;

@@ -207,6 +207,9 @@ static enum tv_store_status chunk_open_at(struct tv_store_chunk *chunk, uint64_t
     return TV_STORE_OK;
 }
 
+/* Claim the upload for this connection and open its file at `offset`. *held is set to the offset
+ * the store has when the client's is another, so that it can go on from there. An upload that is
+ * being finished refuses. */
 static enum tv_store_status chunk_begin(struct tv_store_chunk *chunk, uint64_t offset,
                                         uint64_t *held, struct tv_error *err)
 {

@@ -271,6 +271,9 @@ static bool recovery_check_files(struct store_recovery *recovery)
            tv_store_each_name(store->cache, recovery_check_cache_file, recovery);
 }
 
+/* Bring rows and files together in one transaction: uploads first, since a finished one becomes a
+ * trace, then rows without files, then files without rows. A trace that was being converted (state
+ * 1) waits again (0). Totals are counted last, over what is left. */
 static enum tv_store_status recovery_run(struct store_recovery *recovery, struct tv_error *err)
 {
     assert(recovery->db == &recovery->store->write);

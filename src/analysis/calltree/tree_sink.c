@@ -591,6 +591,9 @@ static void tree_sink_report_saturation(struct tv_tree_sink *sink)
     tv_trace_info_note_saturation(sink->head, wall, cpu);
 }
 
+/* Join the chunks' trees, then the calls that cross chunks. When a sum overflowed in any chunk, ask
+ * for a serial pass with saturating sums (`careful`) instead: saturation depends on the order of
+ * additions, so parts that saturated cannot be joined. */
 static enum tv_stitch_result tree_sink_stitch(struct tv_sink *base, unsigned pass)
 {
     struct tv_tree_sink *sink = (struct tv_tree_sink *)base;

@@ -346,6 +346,9 @@ static void crop_mark_dumps(struct crop_job *c)
 
 /* ---- Arrows ---- */
 
+/* True when an end of an arrow stays in the cut: what owns the end, its time, its process and its
+ * frame all do. Judged for each end alone: an arrow of which just one end stays is what
+ * tv_crop_lost_flows counts. */
 static bool crop_has_flow_end(const struct crop_job *c, uint32_t input,
                               const struct tv_flow_end *end)
 {

@@ -88,6 +88,9 @@ static enum tv_status cmd_html_make_of_files(const struct tv_settings *settings,
     return status;
 }
 
+/* Make the page of what was selected. Without an output after the first try, the trace did not fit
+ * into the limit and a smaller selection is made; when the whole trace is known to be too large,
+ * the first try is spared. */
 static enum tv_status cmd_html_make_of_selected(const struct tv_html_part *part,
                                                 bool whole_is_too_large,
                                                 struct tv_html_output *made, struct tv_error *err)

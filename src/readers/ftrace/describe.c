@@ -513,6 +513,9 @@ static enum tv_status ft_describe_read_allocation(struct ft_described_event *eve
     return TV_OK;
 }
 
+/* Read the event at `offset` with the lines that belong to it: a text that a program printed may go
+ * on in further lines, and a binder transaction's allocation, which ftrace writes as an event of
+ * its own. */
 static enum tv_status ft_describe_read_event(struct ft_described_event *event,
                                              struct tv_source *source, uint64_t offset,
                                              struct tv_error *err)

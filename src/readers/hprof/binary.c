@@ -116,6 +116,8 @@ static uint32_t hprof_dotted_name(struct tv_trace_info *head, struct tv_bytes na
     return string;
 }
 
+/* Take LOAD CLASS {u4 serial, id object, u4 stack, id name}. Stack frames refer to the serial;
+ * object and stack are stepped over. False: the record ends too early. */
 static bool hprof_take_class(struct hprof_binary *reading, struct tv_cursor *cursor)
 {
     uint32_t serial, stack;

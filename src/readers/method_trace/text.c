@@ -137,6 +137,9 @@ static bool mt_header_are_records(struct tv_bytes bytes, const struct tv_mt_head
     return odd * RECODED_ODD < count;
 }
 
+/* True when a file's records went through a text conversion. All three must hold: enough high bytes
+ * to tell (RECODED_EVIDENCE), a text of UTF-8 sequences throughout, and no sense as records when
+ * read as they are (asked only when the size of a record is known). */
 static bool mt_header_are_recoded(struct tv_bytes bytes, const struct tv_mt_header *header,
                                   uint16_t size)
 {

@@ -120,6 +120,8 @@ static void simpleperf_text_take_line(struct simpleperf_text *text, const struct
     }
 }
 
+/* Read the whole text in one pass. A sample ends with the line that begins the next one and the
+ * last one after the loop; progress moves by lines, and a cancel is noticed there. */
 static enum tv_status simpleperf_text_assemble(struct tv_source *source, struct tv_builder *builder,
                                                const struct tv_read_options *options,
                                                struct tv_error *err)

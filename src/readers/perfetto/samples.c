@@ -305,6 +305,9 @@ static void pf_add_streamed(struct tv_pf_reading *reading, const struct tv_pf_cu
 
 /* ---- streaming_profile_packet ---- */
 
+/* Take a packet with several samples: callstack iids (1) and time steps in us (2) run in parallel,
+ * each repeated or packed, and the shorter list ends both. Steps add up on the sequence's
+ * delta_time, which the next packet of the sequence and delta-timed events go on from. */
 static void pf_take_streaming(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                               struct tv_bytes bytes)
 {

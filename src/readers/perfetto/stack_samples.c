@@ -34,6 +34,8 @@ static struct tv_bytes pf_ss_message(struct tv_pf_reading *reading,
     return entry ? tv_interner_get(reading->blobs, entry->blob) : TV_BYTES("");
 }
 
+/* Return the row of a sample's stack: frames given in the packet make a new row without a look for
+ * an equal one (at most FRAMES_MAX of them), an iid is looked up among the interned callstacks. */
 static uint32_t pf_ss_stack(struct tv_pf_reading *reading, const struct tv_pf_current *packet,
                             struct tv_bytes bytes)
 {

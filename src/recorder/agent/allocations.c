@@ -55,6 +55,8 @@ static bool allocations_prepare_sampled(jvmtiEnv *jvmti)
            (*jvmti)->SetHeapSamplingInterval(jvmti, 0) == JVMTI_ERROR_NONE;
 }
 
+/* ART's way: an event for each allocation, because it offers no sampled ones; the capabilities are
+ * asked for only when both are offered. */
 static bool allocations_prepare_exact(jvmtiEnv *jvmti)
 {
     jvmtiCapabilities offered = {0}, wanted = {.can_generate_vm_object_alloc_events = 1,

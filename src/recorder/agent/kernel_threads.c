@@ -352,6 +352,8 @@ static void kernel_threads_wait_for_answers(unsigned count)
         nanosleep(&step, NULL);
 }
 
+/* Look up the stack of each thread that answered, by the address it told. A thread that did not
+ * answer in time keeps the end it had. */
 static void kernel_threads_find_stack_ends(struct called_thread *called)
 {
     FILE *maps = fopen("/proc/self/maps", "re");

@@ -302,6 +302,10 @@ static void lock_call_binder(JNIEnv *jni, jint what)
     (*jni)->ExceptionClear(jni);
 }
 
+/* Put the recorder's function before Unsafe.park; false: not possible here (ART, or a VM that
+ * refuses). The address of the VM's own function is only told to a NativeMethodBind callback, which
+ * the binder provokes by letting Unsafe register its natives again; the event is on just for that
+ * long. */
 static bool lock_bind_parks(JNIEnv *jni)
 {
     static const jvmtiEvent event = JVMTI_EVENT_NATIVE_METHOD_BIND;
@@ -342,6 +346,8 @@ static bool lock_new_environment(jvmtiEnv *jvmti)
            (*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE;
 }
 
+/* Make the JVMTI environment of the lock events once; a later recording finds it. Own environment:
+ * callbacks and capabilities belong to one, so these cannot disturb the profiler's. */
 static bool lock_prepare_events(void)
 {
     if (locks.jvmti != NULL)

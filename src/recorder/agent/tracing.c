@@ -67,6 +67,8 @@ bool tv_agent_tracing_wants(const char *class_name)
             !tv_wildcard_matches_any(options->exclude, ':', class_name));
 }
 
+/* Return the number by which the rewritten code announces a method; 0 (no number) when there is no
+ * memory, and the rewriter leaves the method as it is. */
 static uint32_t tracing_add_method(void *context, const struct tv_rewrite_method *method)
 {
     const char *class_name = context;
@@ -88,6 +90,8 @@ static uint32_t tracing_add_method(void *context, const struct tv_rewrite_method
     return id;
 }
 
+/* Note a method that the rewriter could not record. All are counted, the first NAMED are told by
+ * name. `context` is the class's name; called by any thread that loads a class, so under a lock. */
 static void tracing_refuse_method(void *context, struct tv_class_span name)
 {
     char *text = tracing_copy_utf8(name, false);

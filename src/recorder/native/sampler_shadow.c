@@ -102,6 +102,9 @@ static void shadow_take_thread(struct tvrec_sampler *sampler, struct tv_recorder
     sampler->missed++;
 }
 
+/* Copy the calls that each recorded thread has open. Depth 0 first, so a thread that is not found
+ * has no sample. The recorder's lock keeps threads from being freed under the walk; they go on
+ * running, so shadow_take_thread has to notice a stack that changes while it copies. */
 static void shadow_take(struct tvrec_sampler *sampler)
 {
     for (size_t i = 0; i < sampler->count; i++)

@@ -230,6 +230,8 @@ static struct tv_sample_trace *samples_find_trace(struct tv_samples *samples, ui
     return NULL;
 }
 
+/* Add a stack of a thread; NULL: no memory, and the tables are as before. The index grows first, so
+ * that after both appends nothing can fail any more. */
 static struct tv_sample_trace *samples_add_trace(struct tv_samples *samples, uint32_t thread,
                                                  const uint32_t *stack, uint32_t depth)
 {
