@@ -107,6 +107,8 @@ static enum tv_status file_read_at(int fd, uint64_t offset, uint8_t *buffer, siz
     return TV_OK;
 }
 
+/* Read for a source that somebody else may be writing. A file that shrank or changed since it was
+ * opened is an error instead of bytes of two states; files of our own (`ours`) need no look. */
 static enum tv_status file_source_read(void *context, uint64_t offset, void *buffer, size_t size,
                                        struct tv_error *err)
 {

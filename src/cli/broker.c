@@ -330,6 +330,7 @@ static void broker_discard_output(struct broker *broker)
     broker->output_open = false;
 }
 
+/* Return the pipe to a pager, -1: none. At most one per command, and only for a terminal. */
 static int broker_start_pager(struct broker *broker)
 {
     int descriptor = -1;

@@ -532,6 +532,9 @@ static void *child_run_loading(void *context)
     return NULL;
 }
 
+/* Open the trace from its descriptor and load it in a thread, so that the main thread can answer
+ * progress and cancel. The cache's key is made first: made after reading, it could be that of a
+ * newer file. False: refused, and the parent was told why. */
 static bool child_begin_loading(struct engine_child *child)
 {
     struct tv_error err = {0};

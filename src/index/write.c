@@ -148,6 +148,8 @@ static enum tv_status index_write_inner_source(struct index_writing *w, uint32_t
     return status;
 }
 
+/* Write name and size of each source. Contents only of inner ones: texts embedded in other sources
+ * have no file from which they could be read again. */
 static enum tv_status index_write_sources(struct index_writing *w)
 {
     const struct tv_trace *trace = w->trace;

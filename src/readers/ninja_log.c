@@ -137,6 +137,8 @@ static void ninja_take_lines(struct ninja_log *log, struct tv_bytes text)
     ninja_end_run(log);
 }
 
+/* Name processes by run and threads by lane. At the end, because lanes are made as overlapping
+ * commands need them. */
 static void ninja_name_runs(struct ninja_log *log)
 {
     struct tv_trace_info *info = log->profile.info;

@@ -229,6 +229,8 @@ struct process_dump_reading {
     uint32_t input;
 };
 
+/* Take a line of `ps`: names of threads and processes that the trace itself may lack. Lines without
+ * a row (headings) are no error. */
 static void process_dump_take_line(void *context, const struct tv_text_line *line)
 {
     struct process_dump_reading *reading = context;

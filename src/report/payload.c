@@ -185,6 +185,8 @@ static void payload_pack_blocks(struct payload_packer *packer, struct payload_el
     packer->before = packer->length < WINDOW ? packer->length : WINDOW;
 }
 
+/* Write a source as one gzip member. Blocks are compressed apart (several at once) and joined; a
+ * block that is not full is the last. Errors of the output end the loop and stay in it. */
 static enum tv_status payload_pack_source(struct payload_packer *packer,
                                           struct payload_elements *elements, struct tv_error *err)
 {

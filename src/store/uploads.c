@@ -101,6 +101,8 @@ static void upload_truncate(struct tv_store *store, const char *uid)
     close(fd);
 }
 
+/* Remove a cancelled upload: its row first, then its file, so that a crash between them leaves a
+ * file without a row, which recovery removes. */
 static enum tv_store_status upload_forget(struct tv_store *store, const char *uid,
                                           struct tv_error *err)
 {

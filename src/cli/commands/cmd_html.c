@@ -49,6 +49,8 @@ static enum tv_status cmd_html_copy(struct tv_source *source, struct tv_out *out
     return status;
 }
 
+/* Copy the finished page to the output. The output is opened only now: a page that could not be
+ * made replaces no file. Losses are told after it was written, never for a page that was not. */
 static enum tv_status cmd_html_write_report(const struct tv_settings *settings,
                                             struct tv_html_output *made, struct tv_error *err)
 {

@@ -208,6 +208,8 @@ bool tv_index_cache_make_key(struct tv_index_cache *cache)
     return known;
 }
 
+/* True when the inputs still have the key they had before they were read: an index of a file that
+ * changed meanwhile must not be kept under either key. */
 static bool index_cache_is_unchanged(const struct tv_index_cache *cache)
 {
     struct tv_index_cache now = *cache;

@@ -344,6 +344,8 @@ static enum tv_status html_fail_with_smallest(const struct html_ladder *ladder, 
 
 /* ---- The largest level that fits ---- */
 
+/* True when leaving out arguments would make the page smaller: an input can describe its calls, and
+ * arguments are not stripped already. */
 static bool html_has_arguments(const struct tv_html_part *part)
 {
     const struct tv_trace_info *head = part->whole->head;

@@ -439,6 +439,8 @@ static bool program_is_child_file(const char *name, const char *pattern)
     return forks > 0 && strcmp(name, pattern + stem) == 0;
 }
 
+/* True when a regular file was written at or after `since`: an old recording at the same path does
+ * not count as this program's. */
 static bool program_is_new_file(const char *path, struct timespec since)
 {
     struct stat found;

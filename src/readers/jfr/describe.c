@@ -124,6 +124,8 @@ static void jfr_describe_array(struct tv_out *out, struct tv_jfr_chunk *chunk,
     tv_out_char(out, ']');
 }
 
+/* Write a value's fields as a JSON object. Fields that the type names but the event lacks are left
+ * out. */
 static void jfr_describe_fields(struct tv_out *out, struct tv_jfr_chunk *chunk, uint32_t type,
                                 uint64_t at, unsigned depth)
 {

@@ -216,6 +216,8 @@ static bool jfr_metadata_read_tree(struct jfr_metadata *metadata)
 
 /* ---- The list of texts ---- */
 
+/* Read the texts to which the metadata's elements refer by number. A text has at least one byte, so
+ * a count above the bytes that are left is false and never becomes an allocation. */
 static bool jfr_metadata_read_texts(struct jfr_metadata *metadata)
 {
     struct tv_jfr_raw_text text;

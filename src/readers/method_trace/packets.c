@@ -193,6 +193,8 @@ static bool mt_odd_skip_order_block(struct mt_odd_walk *look, struct tv_bytes at
     return true;
 }
 
+/* Step over a packet; false: what is at the offset is none, or it is cut off. Lengths are the
+ * packet's own, so the walk needs none of its contents. */
 static bool mt_odd_skip_order_packet(struct mt_odd_walk *look)
 {
     struct tv_bytes at = mt_odd_read(look, look->offset);

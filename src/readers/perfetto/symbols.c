@@ -72,6 +72,9 @@ void tv_pf_symbols_release(struct tv_pf_symbols *symbols)
 
 /* ---- Addresses ---- */
 
+/* Take ModuleSymbols {1 path, 2 build id, 3 address_symbols* {1 address, 2 lines*}}. Owner is the
+ * build id, or the path of a module without one; the symbols stay as the message's bytes until a
+ * frame asks for them. */
 static void pf_add_module_symbols(struct tv_pf_reading *reading, struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);

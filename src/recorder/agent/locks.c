@@ -327,6 +327,8 @@ static void lock_unbind_parks(JNIEnv *jni)
 
 /* ---- start and end ---- */
 
+/* Ask for what the lock events need. Monitor events are a must; the owner of a monitor, parks (by
+ * native method bind) and virtual threads come only where the VM offers them. */
 static bool lock_new_environment(jvmtiEnv *jvmti)
 {
     jvmtiCapabilities offered = {0}, wanted = {0};

@@ -166,6 +166,9 @@ static uint32_t method_seen_add(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method)
     return number;
 }
 
+/* Return a method's number in the recording, made at the first event of the method; 0: none,
+ * because the VM ends or memory does. The agent is held, so VMDeath waits until the JVMTI calls are
+ * over. */
 static uint32_t method_number_of(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method)
 {
     uint32_t number = 0;

@@ -326,6 +326,8 @@ static void hprof_put_counts(struct hprof_writer *out, const struct tv_samples *
     }
 }
 
+/* Write the file: header, settings, threads, frames, traces, counts. Each record comes after those
+ * it names; numbers of frames start at 1. */
 static void hprof_put_all(struct hprof_writer *out, const struct tv_samples *samples,
                           const uint32_t *order, uint32_t depth, uint64_t now_ms)
 {

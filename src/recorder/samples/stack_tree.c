@@ -131,6 +131,8 @@ static uint32_t stack_tree_child(struct stack_tree_builder *builder, uint32_t pa
     return tree->count++;
 }
 
+/* Merge the stacks into a tree of common callers; `leaves` tells the node of each. Stacks are kept
+ * innermost first, so they are walked from their end. False: no memory. */
 static bool stack_tree_add_traces(struct stack_tree_builder *builder)
 {
     const struct tv_sample_trace *traces = builder->samples->traces.at;

@@ -164,6 +164,8 @@ static bool trace_file_is_key(struct tv_bytes key, const char *name)
     return tv_bytes_equal(key, tv_bytes_of(name));
 }
 
+/* True for keys of the header that the writer works out itself; an input's own values of them would
+ * contradict the new records. */
 static bool trace_file_is_written_by_us(struct tv_bytes key)
 {
     return trace_file_is_key(key, TV_MT_KEY_OVERFLOW) || trace_file_is_key(key, TV_MT_KEY_CLOCK) ||
@@ -452,6 +454,7 @@ static enum trace_file_fate trace_file_decide_event(struct trace_file *f,
     track->ended = true;
     return last.wall / US > track->wall || last.cpu / US > track->cpu ? STRAY_EXIT : LEFT_OUT;
 }
+
 /* Count the records, which the header states before them. Decisions must be those of writing. */
 static void trace_file_count_records(struct trace_file *f)
 {
