@@ -255,6 +255,8 @@ static struct interner_slot *interner_find_slot(const struct tv_interner *intern
     }
 }
 
+/* Double the places. Slots keep their hashes, so no string is read; the probe is the same linear
+ * one as in looking up. */
 static void interner_grow(struct tv_interner *interner)
 {
     size_t mask = tv_size_mul(interner->mask + 1, 2) - 1;

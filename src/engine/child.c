@@ -515,6 +515,8 @@ static void child_send_refused(const struct tv_error *error)
     child_send(&message);
 }
 
+/* Load and tell the parent. The parent hears LOADED before the index is written, so that answers do
+ * not wait for a file that only the next opening needs. */
 static void *child_run_loading(void *context)
 {
     assert(((struct engine_child *)context)->session != NULL);

@@ -332,6 +332,8 @@ static void *http_exchange_begin(void *context, const char *target,
     return exchange;
 }
 
+/* Tell the handler of an exchange that is over. The path without its query, which may hold what no
+ * log should; nothing about a request whose head could not be read. */
 static void http_exchange_log(const struct http_exchange *exchange, bool sent)
 {
     const struct tv_handler *handler = &exchange->http->handler;

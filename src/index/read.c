@@ -160,6 +160,8 @@ static void index_read_tables(struct index_reading *r)
     index_read_counter_samples(r);
 }
 
+/* Read all that is not needed to show the head of a trace. Arrays are lent: they stay where the
+ * index is mapped. Counts are checked against the sections before anything is allocated by them. */
 static void index_read_body(struct index_reading *r)
 {
     struct tv_trace *trace = r->trace;

@@ -305,6 +305,8 @@ static bool collapsed_split_line(struct collapsed *collapsed, const struct tv_te
     return false;
 }
 
+/* Take `frame;frame weight`. Weights that are whole count as samples; of weights with fractions
+ * (times) each line is one. */
 static void collapsed_take_line(struct collapsed *collapsed, const struct tv_text_line *line)
 {
     struct collapsed_chain chain;

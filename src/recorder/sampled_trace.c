@@ -227,6 +227,8 @@ static void sampled_trace_put_keys(const struct tv_sampled_trace *trace,
                            (unsigned long long)trace->interval_us);
 }
 
+/* Write the threads and methods of the head. A method's number has two low bits free for the action
+ * of a record, hence the shift. */
 static void sampled_trace_put_names(const struct tv_sampled_trace *trace,
                                     struct tv_output_buffer *out)
 {

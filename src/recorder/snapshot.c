@@ -38,6 +38,8 @@
 
 /* ---- The copy ---- */
 
+/* Write a snapshot into the requester's file, which has no name here: device and inode stand for
+ * it. Releases the writer; 0 or -errno. */
 static int snapshot_write_copy(struct tv_trace_writer *writer, int file, uint64_t *records)
 {
     struct stat found;

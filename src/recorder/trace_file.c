@@ -360,6 +360,8 @@ static void trace_writer_put_merged(struct tv_trace_writer *writer, struct recor
     }
 }
 
+/* Merge the threads' records by time with a heap of one cursor per thread. A cursor that has no
+ * record to begin with does not enter the heap. */
 static int trace_writer_put_records(struct tv_trace_writer *writer)
 {
     uint32_t threads = atomic_load(&writer->buffer->head->threads), count = 0;

@@ -333,6 +333,9 @@ static enum tv_store_status chunk_write_and_sync(struct tv_store_chunk *chunk,
     return status;
 }
 
+/* Write bytes at the end of the upload. The claim is entered for this write only: another
+ * connection that took it over while the client paused is noticed here. Room is reserved before the
+ * write, not after. */
 static enum tv_store_status chunk_write(struct tv_store_chunk *chunk, struct tv_bytes bytes)
 {
     if (bytes.length > chunk->most - chunk->at) {

@@ -302,6 +302,8 @@ static enum tv_status api_cancel_loading(struct tv_open_traces *traces,
     return status;
 }
 
+/* Cancel a query by the number that the page gave it. A trace that is no longer open has no query
+ * to cancel, so that is no error. */
 static enum tv_status api_cancel_sql(struct tv_open_traces *traces, const struct tv_query *query,
                                      struct tv_out *out, struct tv_error *err)
 {

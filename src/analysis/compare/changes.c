@@ -194,6 +194,8 @@ struct side_sums {
     double base_mean, new_mean, squares;
 };
 
+/* Return means of logarithms per side and the sum of squares around them. Two passes: sums of
+ * squares minus squared sums would lose the digits in which equal runs differ. */
 static struct side_sums changes_sum_row(const double *logs, const uint8_t *is_new, uint32_t runs)
 {
     double sums[2] = {0, 0};

@@ -389,6 +389,8 @@ static void sides_name_run(const struct sides_recording *recording,
     snprintf(name, RUN_NAME_BYTES, "%s-%0*u", side->label, digits, number);
 }
 
+/* Record one run of each side, `first` first. Sides alternate and the caller draws who begins, so a
+ * machine that slows down meanwhile slows both. */
 static enum tv_status sides_record_round(struct sides_recording *recording, unsigned number,
                                          size_t first, int *code, struct tv_error *err)
 {

@@ -583,6 +583,8 @@ static void ft_calls_emit_all(struct ft_calls *p)
         tv_free(p->stacks.rows[i].open.rows);
 }
 
+/* Turn lines of function_graph into calls, in the order of the file over all chunks. Without
+ * absolute times the trace says so: what is then shown as position is only order. */
 static void ft_calls_place_all(struct ft_calls *p)
 {
     struct tv_ft_merge *merge = p->merge;

@@ -40,6 +40,8 @@ static uint32_t pf_sketch_cpu(struct tv_pf_reading *reading, struct tv_sketch *s
     return pf_sketch_line(sketch, &reading->sketched_cpus[cpu], tv_bytes_of(name));
 }
 
+/* Return the line of the overview for a sequence's own events: the default track's name, else the
+ * thread or the number of the sequence. */
 static uint32_t pf_sketch_sequence(struct tv_pf_reading *reading, struct tv_sketch *sketch,
                                    struct tv_pf_sequence *sequence)
 {

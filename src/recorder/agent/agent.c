@@ -434,6 +434,8 @@ static jint agent_attach_again(JavaVM *vm, const char *text)
     return result;
 }
 
+/* Connect the agent from Java code (the facade) instead of -agentpath. A second call finds it
+ * connected; after a failure the VM is forgotten, so a later call may try again. */
 static bool agent_connect_facade(JavaVM *vm, const char *text, char *why, size_t room)
 {
     if (tv_agent.vm != NULL)

@@ -95,6 +95,8 @@ static bool kernel_threads_tag(jthread thread, const struct tv_kernel_thread *kn
            JVMTI_ERROR_NONE;
 }
 
+/* Tie the calling thread to its kernel thread; nothing happens for one that is known. A tag that
+ * the VM refuses leaves no half-known thread behind. */
 static void kernel_threads_register_self(JNIEnv *jni, jthread thread)
 {
     struct tv_kernel_thread *known =

@@ -157,6 +157,8 @@ static void rewrite_copy_span(struct rewrite_work *work, const uint8_t *from, co
     tv_byte_buffer_put(&work->members, from, (size_t)(to - from));
 }
 
+/* Copy a method into the new class file, with new bytecode where it has any that is to be recorded.
+ * All else is copied byte by byte, so attributes that this code does not know survive. */
 static void rewrite_put_method(struct rewrite_work *work, struct tv_class_cursor *cursor)
 {
     const uint8_t *start = cursor->at;

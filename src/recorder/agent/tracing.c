@@ -340,6 +340,8 @@ static void retransform_in_batches(struct retransform_passage *passage, const jc
     }
 }
 
+/* Rewrite classes that were loaded before recording began. Those that nobody wants to trace are
+ * left out before, because each retransformation stops the VM. */
 static void retransform_loaded_classes(jvmtiEnv *jvmti, JNIEnv *jni)
 {
     struct retransform_passage passage = {.jvmti = jvmti};

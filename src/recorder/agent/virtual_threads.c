@@ -290,6 +290,9 @@ void tv_agent_virtual_end(void)
     tv_recording_forget_mounts();
 }
 
+/* Look for HotSpot's function that tells which virtual thread a carrier runs; other VMs have none,
+ * and find_mounted stays NULL. Everything the list contains is JVMTI's memory, to be freed part by
+ * part. */
 static void virtual_find_extension_function(jvmtiEnv *jvmti)
 {
     jvmtiExtensionFunctionInfo *functions;

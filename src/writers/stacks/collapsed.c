@@ -68,6 +68,8 @@ static void name_tree_name_thread(struct tv_out *text, const struct tv_trace_inf
         tv_out_format(text, " [%llu]", (unsigned long long)head->threads[thread].id);
 }
 
+/* Return the name of a frame as a collapsed stack has it: ';' separates frames there, so one within
+ * a name (a signature) becomes ':'. */
 static uint32_t name_tree_intern_frame(struct tv_interner *names, const struct tv_call_tree *tree,
                                        uint32_t frame)
 {

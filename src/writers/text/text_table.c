@@ -334,6 +334,8 @@ static void text_table_write_screen_head(struct tv_text_table *table)
     tv_out_char(table->out, '\n');
 }
 
+/* Write a row that is as wide as the terminal: the columns that are shown, then the name in what is
+ * left (`room`). Indents take at most half of it, so that a deep row keeps a legible name. */
 static void text_table_write_screen_row(struct tv_text_table *table, size_t row, uint32_t room)
 {
     uint32_t indent = text_table_min(table->indents[row], room / 2);
