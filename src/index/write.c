@@ -208,6 +208,8 @@ static void index_write_info(struct index_writing *w)
 
 /* ---- Tracks, columns, tables ---- */
 
+/* Write tracks and, in a section of its own, the waits of all. Pointers are cleared: the reader
+ * finds a track's waits by counting through the section. */
 static void index_write_tracks(struct index_writing *w)
 {
     const struct tv_trace *trace = w->trace;

@@ -492,6 +492,8 @@ static void etw_add_input(struct etw_build *building, struct tv_builder *builder
     tv_diagnostics_merge(&building->head->diagnostics, &building->etw->diagnostics);
 }
 
+/* Build the trace when all events are read. Switches are sorted by processor first: states of
+ * threads come from who ran where, one processor at a time. */
 static void etw_build_trace(struct etw_build *building)
 {
     struct etw_range range = etw_find_range(building->etw);

@@ -287,6 +287,8 @@ static void watcher_take_signals(void)
     atomic_store(&watch.takes_signals, true);
 }
 
+/* Give a signal its default action back - only while the action is still ours: a program may have
+ * set its own since. */
 static void watcher_restore_signal(int signal_number)
 {
     assert(signal_number > 0 && signal_number < _NSIG);

@@ -175,6 +175,8 @@ static void recovery_remove_file(struct tv_store *store, int folder, const char 
                         name, strerror(errno));
 }
 
+/* Remove a file that no running upload has. A database error is not an answer of "none": then the
+ * file stays. */
 static void recovery_check_upload_file(void *context, const char *name)
 {
     struct store_recovery *recovery = context;

@@ -393,6 +393,8 @@ void tv_elf_free(struct tv_elf *elf)
 
 /* ---- Lookups ---- */
 
+/* True when an address is in a function. One without a size (assembly code often has none) goes on
+ * to the next function's start. */
 static bool elf_function_contains(const struct tv_elf *elf, size_t number, uint64_t address)
 {
     const struct elf_function *function = &elf->functions[number];

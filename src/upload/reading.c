@@ -230,6 +230,8 @@ struct tv_reading_queue {
 
 /* ---- Callbacks of the engines ---- */
 
+/* Return the place of a link to a trace's cache that is not done, or of the last link. A place
+ * instead of the entry, so that the caller can take it out without a second walk. */
 static struct queue_cache **queue_find_cache(struct tv_reading_queue *queue, const char *id)
 {
     struct queue_cache **place = &queue->caches;

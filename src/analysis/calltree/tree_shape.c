@@ -71,6 +71,13 @@ void tv_tree_shape_free(struct tv_tree_shape *shape)
     tv_free(shape);
 }
 
+/* Number the nodes in depth-first order, without recursion: parents come before children in the
+ * table, so a pass from the end sums up the sizes of subtrees, and a pass from the start gives each
+ * node the next free place in its parent's range.
+ *
+ *     parent's place p | first child p+1 .. p+size | second child ... | end[parent]
+ *
+ * A subtree is then one range of places, [place, end). */
 static struct tv_tree_order tree_order_compute(const struct tv_tree_shape *shape)
 {
     assert(shape->count > 0);

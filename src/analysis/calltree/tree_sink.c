@@ -351,6 +351,8 @@ static void tree_sink_begin(struct tv_sink *base, struct tv_trace_info *head, ui
 
 /* ---- Stitching ---- */
 
+/* Return the frame by which a call is counted: one known only by its exit has a frame of its own,
+ * and folding maps frames that count as one onto their first. */
 static uint32_t tree_sink_frame(struct tv_tree_sink *sink, uint32_t frame)
 {
     if (frame == TV_ANY_FRAME)

@@ -255,6 +255,8 @@ static bool crop_has_time(const struct crop_job *c, uint32_t input, tv_ns time)
     return !c->ranged || (time >= c->range.from && time < c->range.to);
 }
 
+/* True when [start, end) of an input overlaps the range. An interval without length counts as the
+ * moment it stands for, also at the very start of the range. */
 static bool crop_has_interval(const struct crop_job *c, uint32_t input, tv_ns start, tv_ns end)
 {
     tv_ns offset = c->trace->offset[input];

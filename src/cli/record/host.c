@@ -119,6 +119,8 @@ static uint64_t program_offset_of_address(int file, const ElfW(Ehdr) * head, uin
     return UINT64_MAX;
 }
 
+/* Read an entry of the dynamic section; false at its end. The three ends - DT_NULL, the segment's
+ * size, MAX_DYNAMIC_ENTRIES - guard against a damaged file. */
 static bool program_read_dynamic_entry(int file, const ElfW(Phdr) * dynamic, size_t number,
                                        ElfW(Dyn) * entry)
 {

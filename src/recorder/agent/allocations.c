@@ -179,6 +179,8 @@ static uint64_t heap_object_bytes(jlong size)
     return size <= 0 ? 0 : (uint64_t)((double)size / share + 0.5);
 }
 
+/* Callback for a sampled allocation. References that it makes go into a frame of their own, because
+ * a callback within a long native method would pile them up until that returns. */
 static void JNICALL heap_on_sampled_allocation(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread,
                                                jobject object, jclass class, jlong size)
 {

@@ -258,6 +258,8 @@ static void te_memory_count_dependents(const struct te_memory_sizing *sizing, ui
     }
 }
 
+/* Count down what a node waits for; with nothing left it is appended to the order (topological
+ * sorting). Return how many are in the order. */
 static uint32_t te_memory_release_node(uint32_t node, uint32_t *waits, uint32_t *order,
                                        uint32_t filled)
 {
