@@ -35,6 +35,7 @@ export function traceSummary(trace: Trace): HTMLElement {
   );
 }
 
+/** Return the table of facts. Facts that the trace does not have leave no empty row behind. */
 export function factsTable(trace: Trace, base: string): HTMLElement {
   const names = processNames(trace);
   const pairs: [string, Child[]][] = [
@@ -70,6 +71,7 @@ export function factsTable(trace: Trace, base: string): HTMLElement {
 
 const MOST_PROCESSES = 12;
 
+/** Return links to the list of traces with the same process. */
 function processLinks(processes: readonly string[], base: string): Child[] {
   const rest = processes.length - MOST_PROCESSES;
   const named = processes
@@ -88,6 +90,10 @@ function traceSection(id: string, title: string, ...children: Child[]): HTMLElem
   return h('section', { attrs: { 'aria-labelledby': id } }, h('h2', { id }, title), ...children);
 }
 
+/**
+ * Return the part on what was repaired, the gravest first. It is there even when nothing was: a
+ * part that is missing would not say that the file was sound.
+ */
 export function healthPart(health: readonly HealthLine[], viewer: string): HTMLElement {
   const good = 'The file was read without anything to repair or to skip.';
   if (health.length === 0) return traceSection('health', 'Health', h('p', { class: 'good' }, good));
@@ -125,6 +131,7 @@ export function healthPart(health: readonly HealthLine[], viewer: string): HTMLE
   );
 }
 
+/** Return the part on findings; null: none. Unlike repairs, no findings are no news. */
 export function findingsPart(findings: readonly FindingLine[], viewer: string): HTMLElement | null {
   if (findings.length === 0) return null;
   return traceSection(

@@ -143,6 +143,10 @@ function pinButton({ viewer }: Views, call: CallDetails): HTMLElement {
   return button;
 }
 
+/**
+ * Return notes on what is not certain about the call's times, because the trace lacks its start or
+ * its end. Wording follows the kind of trace: methods are entered, slices of events begin.
+ */
 function callNotes(call: CallDetails, { events }: Words): HTMLElement[] {
   const notes: string[] = [];
   if (call.entered_before)
@@ -162,6 +166,10 @@ async function goToNeighbour(v: Views, call: [number, number] | null): Promise<v
   if (call) await goToCall(v, { row: call[0], index: call[1] });
 }
 
+/**
+ * Return the callers, the nearest first. A slice of events without one is nothing special and says
+ * nothing; of a method it is told, since a method has a caller.
+ */
 function callerLines(v: Views, call: CallDetails): HTMLElement[] {
   const { frames } = v.viewer;
   const { events } = wordsFor(v.viewer.facts);

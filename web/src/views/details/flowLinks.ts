@@ -31,6 +31,10 @@ export class FlowLinks {
     effect(() => this.show());
   }
 
+  /**
+   * Show the flows, or hide the section without any - but not while something is said there: the
+   * answer to a key that found no flow must be seen.
+   */
   private show(): void {
     const { flows, viewer } = this.v;
     const own = flows.ofCall.get();
@@ -100,6 +104,10 @@ export class FlowLinks {
     return box;
   }
 
+  /**
+   * Return the line of a flow: a link to its other end, and how much later that is. Ends of an
+   * arrow may be recorded in the wrong order; then the words "after" and "before" change places.
+   */
   private line(direction: Direction, flow: Flow): HTMLElement {
     const { viewer } = this.v;
     const end = direction === 'in' ? flow.from : flow.to;

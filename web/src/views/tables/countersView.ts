@@ -82,6 +82,7 @@ export class CountersView {
     });
   }
 
+  /** Tell whether the line is the series that is selected in the timeline. */
   private isSelected(at: number): boolean {
     const mark = this.v.viewer.mark.peek();
     const figures = this.lines.peek()[at]?.figures;
@@ -100,6 +101,7 @@ export class CountersView {
     goToCounter(this.v, line.counter, time, series);
   }
 
+  /** Sort by a column; again: the other way round. Figures begin with the largest, names with A. */
   private sortBy(column: FigureColumn): void {
     const { figures } = this.v.viewer;
     const old = figures.peek();
@@ -134,6 +136,10 @@ export class CountersView {
     untracked(() => this.grid.refresh());
   }
 
+  /**
+   * Return a cell; the name has the colour of its series, as in the timeline, and its process when
+   * there are several.
+   */
   private cell(at: number, id: FigureColumn): Child | Child[] {
     const line = this.lines.peek()[at];
     if (!line) return null;
@@ -151,6 +157,7 @@ export class CountersView {
     ];
   }
 
+  /** Show the lines anew. Theme and density are read just to be called again when they change. */
   private show(): void {
     const lines = this.lines.get();
     const answer = this.store.answer.get();

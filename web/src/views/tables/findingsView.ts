@@ -87,6 +87,10 @@ export class FindingsView {
     return track ? trackPlace(track, this.v.viewer.facts.processes) : '';
   }
 
+  /**
+   * Return the text in which the search looks: what the user reads in the line, in the words of
+   * this trace. A heading has none, so it is shown just with what is below it.
+   */
   private searched(item: FindingItem): string {
     const { said } = this.words;
     switch (item.is) {
@@ -152,6 +156,7 @@ export class FindingsView {
     ];
   }
 
+  /** Return the first cell's text. Words like "call" become those of the trace's kind (`said`). */
   private title(item: FindingItem): string {
     switch (item.is) {
       case 'place':
@@ -195,12 +200,20 @@ export class FindingsView {
     }
   }
 
+  /**
+   * Return what a rule looked for and its threshold, or why it could not look at all: "nothing
+   * found" and "not checked" must not look alike.
+   */
   private lookedFor(rule: Rule): string {
     const { said } = this.words;
     if (rule.missing !== null) return `the trace does not have ${said(rule.missing)}`;
     return said(rule.looks_at) + (rule.threshold === 'any' ? '' : `, ${rule.threshold}`);
   }
 
+  /**
+   * Say how many findings there are, in what, and in which order; the order is told only while it
+   * is the tab's own.
+   */
   private showStatus(): void {
     const answer = this.store.answer.get();
     const { sort } = this.v.viewer.findings.get();
@@ -249,6 +262,10 @@ export class FindingsView {
     );
   }
 
+  /**
+   * Go to a place. A kind of fault has no place in time, so it leads to its bytes in the Health
+   * tab.
+   */
   private go(item: FindingItem): void {
     if (item.is === 'kind') return this.toHealth(item.kind[0]);
     const place = callOfFinding(item);

@@ -79,6 +79,10 @@ export class FramesView {
     return shortened(this.words.name(item.frame[7]), 300);
   }
 
+  /**
+   * Return the columns. One function makes all that are a time of a frame; `Duration` and the cause
+   * differ, because a process has them too.
+   */
   private columns(): GroupColumn<DisplayItem>[] {
     const unit = this.v.viewer.unit.get();
     const time = (ns: number | null): string => (ns === null ? '' : formatTime(ns, unit));
@@ -125,6 +129,10 @@ export class FramesView {
     ];
   }
 
+  /**
+   * Return the first cell: of a process its name with its figures in words, of a frame its colour
+   * and name, with a note when its end is not known.
+   */
   private nameCell(item: DisplayItem): Child[] {
     const { viewer, settings } = this.v;
     const title = this.title(item);
@@ -142,6 +150,10 @@ export class FramesView {
     ];
   }
 
+  /**
+   * Say how many frames are late, and by which deadlines: whether a frame is late is a judgement
+   * that the user must be able to check.
+   */
   private showStatus(): void {
     const answer = this.store.answer.get();
     if (!answer) {

@@ -95,6 +95,10 @@ export class StatesView {
     );
   }
 
+  /**
+   * Change between states and processors. Columns of one mean nothing to the other, so sorting
+   * begins anew.
+   */
   private choose(by: StatesBy): void {
     this.v.viewer.states.set(usualStates(by));
     this.grid.reset();
@@ -106,6 +110,7 @@ export class StatesView {
     if (thread && thread[7] >= 0) void goToCall(this.v, { row: thread[7], index: thread[8] });
   }
 
+  /** Sort by a column; again: the other way round. Figures begin with the largest, names with A. */
   private sortBy(column: string): void {
     const { states } = this.v.viewer;
     const old = states.peek();
@@ -150,6 +155,10 @@ export class StatesView {
     this.grid.setColumns(narrow ? columnsOf(false) : whole, choice);
   }
 
+  /**
+   * Return a cell with a figure and its share; the class without-shares hides the share where there
+   * is no room.
+   */
   private cell(at: number, column: StatesColumn): Child | Child[] {
     const line = this.lines.peek()[at];
     if (!line) return null;
@@ -164,6 +173,10 @@ export class StatesView {
     return [text, share !== '' && h('span', { class: 'second' }, `  ${share}`)];
   }
 
+  /**
+   * Show the lines anew. Unit, theme and density are read just to be called again when they change:
+   * cells are written with them.
+   */
   private show(): void {
     const lines = this.lines.get();
     const answer = this.store.answer.get();
@@ -198,6 +211,7 @@ export class StatesView {
     return markedText(this.grid, this.exported());
   }
 
+  /** Return how many threads have the search text. The line of the total is no thread. */
   private foundText(): string {
     const answer = this.store.answer.get();
     if (this.v.viewer.find.get() === '' || answer === null) return '';
