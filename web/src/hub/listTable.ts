@@ -84,6 +84,10 @@ export class ListTable {
     });
   }
 
+  /**
+   * Create the head of a column. A column by which the list can be sorted is a button that asks the
+   * server again: the page has one part of the list only.
+   */
   private head({ name, words, sort, number }: Column): HTMLElement {
     const attrs = { scope: 'col' };
     const className = `${name}${number ? ' number' : ''}`;
@@ -124,10 +128,15 @@ export class ListTable {
     });
   }
 
+  /** Show the same lines again, after a change that the store does not know of. */
   private again(): void {
     this.show(this.store.listed.peek()?.traces ?? [], this.ctx.hub.peek()?.may.change === true);
   }
 
+  /**
+   * Create a row, in place of the old one of the same trace. A button of it that had the focus is
+   * found again by its role; without it the keyboard would start from the top.
+   */
   private made(
     line: TraceLine,
     may: boolean,
@@ -152,6 +161,10 @@ export class ListTable {
     return row;
   }
 
+  /**
+   * Return the first cell. The short facts below the name stand for the columns that a narrow
+   * window hides.
+   */
   private name(line: TraceLine, may: boolean): Child[] {
     const address = traceAddress(this.ctx.base, line.id);
     const link = internalLink(address, 'link', ...breakable(singleLine(line.name)));
@@ -214,6 +227,10 @@ export class ListTable {
     return rest > 0 ? [...few, ` and ${formatCount(rest)} more`] : few;
   }
 
+  /**
+   * Return the buttons of a row; while deletion is being confirmed, the question stands in their
+   * place. After deleting, the focus goes to the next row.
+   */
   private actions(line: TraceLine): Child[] {
     const name = singleLine(line.name, 60);
     if (this.asked === line.id) {
@@ -257,6 +274,7 @@ export class ListTable {
     if (this.step(id, step)) e.preventDefault();
   }
 
+  /** Move the focus to the name some rows further; false: there is none. */
   private step(id: string, step: number): boolean {
     const rows = [...this.body.rows];
     const next = rows[rows.findIndex((row) => row.dataset['id'] === id) + step];
@@ -275,6 +293,7 @@ function pinnedIcon(): HTMLElement {
   );
 }
 
+/** Return the state. Of a trace that is ready, what it warns of is of interest instead. */
 function stateCell(line: TraceLine): Child[] {
   if (line.state === 'failed') return [h('span', { class: 'failed' }, icon('error'), 'failed')];
   if (line.state !== 'ready') return [h('span', { class: 'busy' }, stateWords(line))];

@@ -144,6 +144,7 @@ export class SaveMenu {
     else this.button.focus();
   }
 
+  /** Fill the menu. One file is made at a time: meanwhile, just cancelling is offered. */
   private list(): void {
     const { making } = this;
     const head = h('div', { class: 'head', attrs: { role: 'presentation' } });
@@ -187,6 +188,7 @@ export class SaveMenu {
     return [head, this.item('Send to server…', title, '', () => openSendDialog(this.v))];
   }
 
+  /** Create a check box. It leaves the menu open, since it is set before a format is chosen. */
   private check(what: keyof Disguise): HTMLElement {
     const { name, title } = DISGUISES[what];
     const mark = h('span', { class: 'mark', attrs: { 'aria-hidden': true } });
@@ -208,6 +210,10 @@ export class SaveMenu {
     return button;
   }
 
+  /**
+   * Create an entry. The menu is closed before the entry acts, so that a dialog which it opens
+   * keeps the focus.
+   */
   private item(name: string, title: string, ending: string, act: () => void): HTMLElement {
     return h(
       'button',
@@ -226,6 +232,10 @@ export class SaveMenu {
     );
   }
 
+  /**
+   * Make the file and hand it to the browser. The name is fixed at the start: a selection that
+   * changes meanwhile is not what is being saved.
+   */
   private async save(entry: SaveEntry): Promise<void> {
     const { v } = this;
     const making = { name: savedName(v, entry.ending), abort: new AbortController() };
@@ -243,6 +253,10 @@ export class SaveMenu {
     }
   }
 
+  /**
+   * Show that a file is being made, or no longer. A menu that is open is filled anew, and the
+   * focus, whose button that removes, goes to the first.
+   */
   private busy(busy: boolean): void {
     setText(this.label, busy ? 'Saving…' : 'Save');
     setAttribute(this.button, 'aria-busy', busy);
@@ -252,6 +266,10 @@ export class SaveMenu {
     if (within) this.menu.querySelector('button')?.focus();
   }
 
+  /**
+   * Move with the arrow keys, round at the ends, as a menu does (WAI-ARIA). Keys go no further:
+   * arrows would move the timeline.
+   */
   private key(e: KeyboardEvent): void {
     const items = [...this.menu.querySelectorAll('button')];
     const at = items.indexOf(document.activeElement as HTMLButtonElement);

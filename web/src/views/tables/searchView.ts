@@ -124,6 +124,10 @@ export class SearchView {
     );
   }
 
+  /**
+   * Create a switch. It shows the state of the viewer, not its own, so that an address or a key may
+   * change it too.
+   */
   private toggle(text: string, title: string, on: () => boolean, click: () => void): HTMLElement {
     const button = h(
       'button',
@@ -209,6 +213,11 @@ export class SearchView {
     untracked(() => this.grid.refresh());
   }
 
+  /**
+   * Show the hits found so far. An empty table has three causes that the user has to tell apart:
+   * hits that the table's own search hides, no text yet, and no hit; while the search runs, it says
+   * nothing.
+   */
   private show(): void {
     this.list.version.get();
     this.v.settings.theme.get();
@@ -287,6 +296,10 @@ export class SearchView {
     return kind === EVENT.slice ? wordsFor(this.v.viewer.facts).slice : (EVENT_WORDS[kind] ?? '');
   }
 
+  /**
+   * Return the cell with the name; the match is underlined just when it is the name that matched,
+   * not a category that has the same text by chance.
+   */
   private nameCell(line: number): Child[] {
     const hit = this.list.at(line);
     if (!hit) return [];
@@ -320,6 +333,7 @@ export class SearchView {
     );
   }
 
+  /** Return the length of slices and objects. Other events have none, and 0 would be a figure. */
   private lengthCell(line: number): string {
     const hit = this.list.at(line);
     const lasting = hit && (hit[0] === EVENT.slice || hit[0] === EVENT.object);
@@ -332,6 +346,7 @@ export class SearchView {
     return h('span', { class: 'text', title: place }, place);
   }
 
+  /** Tell whether a hit is selected: slices are selected as calls, all other events as marks. */
   private isSelected(line: number): boolean {
     const hit = this.list.at(line);
     const call = this.v.viewer.call.peek();
