@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine inside the page, which replaces server and program. Each trace has its own worker. The
 // open trace stays open until the next one is loaded; a page has no memory for more.
+//
+//   take(file)  --> unpacked in a worker --> shelf: files by number, until they are dropped
+//   open(files) --> next: a session that loads --ready--> current, and the session before ends
+//   send(query) --> current, or the session that `trace` names; api/status prefers next
+//
+// Answers have the status codes of a server, so the engine's client cannot tell the two apart.
 
 import { EngineError } from '../model/engine';
 import { MOST_FILES, sameFiles, type ChosenFile, type OpeningEngine } from '../model/opening';
@@ -80,6 +86,10 @@ export class LocalHost implements Host {
     if (this.start.length > 0) this.openFiles(this.start);
   }
 
+  /**
+   * Put a file on the shelf under a number of its own; numbers are never used again, so a request
+   * about a file that was dropped cannot mean another.
+   */
   private shelve(file: Omit<Shelved, 'number'>): number {
     const number = this.inputs++;
     file.parts.catch(() => undefined); // the error is reported when the file is opened
@@ -104,6 +114,10 @@ export class LocalHost implements Host {
     }));
   }
 
+  /**
+   * Return what is to be said of the files. The report's own note is about the trace as it was
+   * saved, so it is said only while just these files are open.
+   */
   notesOf(inputs: readonly ChosenFile[]): HostNote[] {
     const alone = inputs.length === 1;
     const notes = inputs.flatMap(({ input }) => {
@@ -130,10 +144,12 @@ export class LocalHost implements Host {
     return await trace.ask(address.slice('api/'.length), init.signal);
   };
 
+  /** Return an open trace by its number: the one being loaded, or the one that is shown. */
   private find(number: number): LocalSession | null {
     return [this.next, this.current].find((session) => session?.trace === number) ?? null;
   }
 
+  /** Return the answer to api/status, as a server would give it. */
   private status(shown: LocalSession | null): unknown {
     const empty = { state: 'empty', name: '', bytes: 0, total_bytes: 0, records: 0, inputs: [] };
     return {
@@ -164,6 +180,10 @@ export class LocalHost implements Host {
     return session.trace;
   }
 
+  /**
+   * Wait for the code and for the files to be unpacked, then start the session. Whatever fails is
+   * told as the state of this session, which the page asks for anyway.
+   */
   private async fill(
     session: LocalSession,
     shelved: readonly (Shelved & { offset: bigint })[],
@@ -188,6 +208,11 @@ export class LocalHost implements Host {
     }
   }
 
+  /**
+   * Replace the shown trace by the one that is ready. Until then it stays: a file that cannot be
+   * read must not take away what is on the screen. A session that another has overtaken changes
+   * nothing.
+   */
   private arrived(session: LocalSession): void {
     if (session !== this.next || session.state !== 'ready') return;
     this.current?.end();

@@ -56,6 +56,10 @@ const THINGS: readonly [fact: string, one: string, many?: string][] = [
 ];
 const MOST_THINGS = 2;
 
+/**
+ * Count the slices; in a trace of other events alone, the two most telling kinds instead of "0
+ * slices".
+ */
 function thingWords(facts: TraceFacts): string[] {
   const counts = new Map(facts.facts);
   const things = THINGS.flatMap(([fact, one, many]) => {
@@ -301,6 +305,11 @@ export class TopBar {
     return box;
   }
 
+  /**
+   * Return the text of the count: the position among all hits, their total until a hit is chosen,
+   * or why there is none. Names that do not match are no miss while arguments can still be
+   * searched.
+   */
   private countText(methods: number, current: CurrentHit | null, total: number | null): string {
     if (methods === 0) return this.hasMoreToSearch ? 'no name, Enter lists all' : '0 of 0';
     if (total === null) return '…';
