@@ -182,6 +182,9 @@ export class UploadView {
     });
   }
 
+  /**
+   * Add and remove lines. A line lasts as long as its upload, so that its buttons keep the focus.
+   */
   private show(all: readonly Upload[]): void {
     for (const [upload, line] of this.lines) {
       if (all.includes(upload)) continue;
@@ -197,6 +200,7 @@ export class UploadView {
     }
   }
 
+  /** Create the line of a file that was never sent, and why. */
   private refusedLine(refused: Refused): HTMLElement {
     const clear = (): void =>
       this.ctx.uploads.refused.update((all) => all.filter((one) => one !== refused));
@@ -210,6 +214,10 @@ export class UploadView {
     );
   }
 
+  /**
+   * Create the line of an upload that an earlier visit left. A page cannot open a file again by
+   * itself, so the user has to choose it.
+   */
   private leftLine(key: string, { name, size }: Remembered, choose: () => void): HTMLElement {
     return h(
       'li',

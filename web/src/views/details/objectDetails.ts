@@ -46,6 +46,10 @@ function objectProcess(v: Views, { process }: ObjectDetails): string {
   return found ? `${ownerId(found)} ${found.name}` : 'of no process';
 }
 
+/**
+ * Return the facts. The trace may lack the event of creation or deletion: the words tell whether a
+ * time is the event's or just the first or last sight of the object.
+ */
 function objectFacts(v: Views, object: ObjectDetails): (HTMLElement | null)[] {
   return [
     object.base_type ? factRow('Base type', object.base_type) : null,
@@ -64,6 +68,7 @@ function objectFacts(v: Views, object: ObjectDetails): (HTMLElement | null)[] {
   ];
 }
 
+/** Return links to the objects that are the same one under other ids. */
 function joinedObjects(v: Views, object: ObjectDetails): HTMLElement[] {
   if (object.joined.length === 0) return [];
   const lines = object.joined.map(([number, type, id]) =>
@@ -81,6 +86,10 @@ function objectJoins(v: Views, { joins }: ObjectDetails): HTMLElement[] {
   return joins ? joinParts(v, { ...joins, objects: [] }) : [];
 }
 
+/**
+ * Return the details of an object. Its snapshots are numbered in a row, so that the first and the
+ * count lead to the last.
+ */
 export function objectDetails(v: Views, object: ObjectDetails): HTMLElement[] {
   const { first_snapshot: first, snapshots: count } = object;
   return [

@@ -75,6 +75,10 @@ function pairTable(rows: readonly (HTMLElement | null)[], unit: string): HTMLEle
   );
 }
 
+/**
+ * Return the lines of figures. In a trace with CPU times alone, a call's length is CPU time
+ * already, so its one line is called that; states are shown that one of the calls was in.
+ */
 function figureRows(v: Views, { selected, pinned }: CallPair): (HTMLElement | null)[] {
   const [a, b] = [selected.call, pinned.call];
   const real = v.viewer.facts.axis !== 'cpu';
@@ -101,6 +105,7 @@ function figureRows(v: Views, { selected, pinned }: CallPair): (HTMLElement | nu
   ];
 }
 
+/** Return how far apart the calls are. They may overlap, which a negative gap would hide. */
 function distanceFacts(v: Views, { selected, pinned }: CallPair): HTMLElement {
   const unit = v.viewer.unit.peek();
   const spans = [callSpan(selected.call), callSpan(pinned.call)] as const;
@@ -115,6 +120,10 @@ function distanceFacts(v: Views, { selected, pinned }: CallPair): HTMLElement {
   );
 }
 
+/**
+ * Return the names that ran inside of the calls, with their times; null: none. Counts of calls are
+ * told just where they differ.
+ */
 function insideSection(v: Views, { selected, pinned }: CallPair): HTMLElement | null {
   const lines = insideBoth(selected.inside, pinned.inside);
   if (lines.length === 0) return null;
@@ -144,6 +153,7 @@ function insideSection(v: Views, { selected, pinned }: CallPair): HTMLElement | 
   );
 }
 
+/** Return the arguments that differ; null: none does, which is not worth a section. */
 function argumentsSection({ selected, pinned }: CallPair): HTMLElement | null {
   const different = differingArguments(selected.call, pinned.call);
   if (different.length === 0) return null;
