@@ -24,9 +24,7 @@ const char *const tv_sql_prelude[] = {
     "end",
     "create view slice as select * exclude (kind_id, event, length, is_recursive, waker_utid, "
     "blocked_function, io_wait, state, end_state, cpu, ucpu, priority), slice_kind(kind_id) as "
-    "kind, id as slice_id, "
-    "category "
-    "as cat from tv_slice()",
+    "kind, id as slice_id, category as cat from tv_slice()",
     "create macro slice_in(t0, t1) as table select * exclude (kind_id, event, length, "
     "is_recursive, waker_utid, blocked_function, io_wait, state, end_state, cpu, ucpu, priority), "
     "slice_kind(kind_id) as kind, id "
@@ -57,11 +55,9 @@ const char *const tv_sql_prelude[] = {
     /* Interrupts of a processor are slices of a line of its own. */
     "create view cpu_track as select id, name, type, try_cast(regexp_extract(name, '[0-9]+') as "
     "bigint) as cpu, machine_id from tv_track() where type = 'cpu_track' union all select t.id, "
-    "h.name, "
-    "'cpu_irq', try_cast(regexp_extract(h.name, ' cpu ([0-9]+)$', 1) as bigint), t.machine_id from "
-    "tv_track() t join tv_thread() h on t.utid = h.utid and t.type = 'thread_track' where h.tid = "
-    "0 and "
-    "regexp_matches(h.name, '^(soft)?irqs cpu [0-9]+$')",
+    "h.name, 'cpu_irq', try_cast(regexp_extract(h.name, ' cpu ([0-9]+)$', 1) as bigint), "
+    "t.machine_id from tv_track() t join tv_thread() h on t.utid = h.utid and t.type = "
+    "'thread_track' where h.tid = 0 and regexp_matches(h.name, '^(soft)?irqs cpu [0-9]+$')",
     "create view process_counter_track as select * from counter_track where upid is not null",
     /* Perfetto's names of what processors count: "CPU 3 Clock Frequency" is cpufreq of cpu 3. */
     "create macro tv_cpu_counter(n) as case regexp_replace(n, '^CPU [0-9]+ ', '') when 'Clock "
@@ -83,8 +79,8 @@ const char *const tv_sql_prelude[] = {
     "machine_id) where cpu is not null order by id",
     "create view sample as select * exclude (is_first) from any_sample",
     "create view perf_sample as select id, ts, utid, cpu, callsite_id from any_sample where "
-    "is_first "
-    "and value_type not in ('alloc_objects', 'alloc_space', 'inuse_objects', 'inuse_space')",
+    "is_first and value_type not in ('alloc_objects', 'alloc_space', 'inuse_objects', "
+    "'inuse_space')",
     "create view stack_profile_callsite as select id, depth, parent_id, frame_id from path",
     /* The address of a frame is known as far as its name tells it: "libc.so+0x1234". */
     "create view stack_profile_frame as select id, name, module as mapping, try_cast("
@@ -109,12 +105,10 @@ const char *const tv_sql_prelude[] = {
     /* Perfetto's modules linux.perf.samples and android.memory.heap_profile.summary_tree: the tree
      * of all calls, with the figures of a call alone and with what it calls. */
     "create view linux_perf_samples_summary_tree as with recursive tv_own as (select callsite_id "
-    "as "
-    "id, count(*) as n from perf_sample where callsite_id is not null group by 1), tv_up as "
-    "(select "
-    "id, n, n as own from tv_own union all select p.parent_id, u.n, 0 from tv_up u join path p on "
-    "u.id = p.id where p.parent_id is not null), tv_sum as (select id, sum(own)::bigint as "
-    "self_count, sum(n)::bigint as cumulative_count from tv_up group by id) select s.id, "
+    "as id, count(*) as n from perf_sample where callsite_id is not null group by 1), tv_up as "
+    "(select id, n, n as own from tv_own union all select p.parent_id, u.n, 0 from tv_up u join "
+    "path p on u.id = p.id where p.parent_id is not null), tv_sum as (select id, sum(own)::bigint "
+    "as self_count, sum(n)::bigint as cumulative_count from tv_up group by id) select s.id, "
     "p.parent_id, p.name, f.module as mapping_name, f.file as source_file, f.line as line_number, "
     "self_count, cumulative_count from tv_sum s join path p on s.id = p.id join frame f on "
     "p.frame_id = f.id",
@@ -122,11 +116,9 @@ const char *const tv_sql_prelude[] = {
     "as id, coalesce(sum(weight) filter (value_type = 'inuse_space'), 0) as kept, "
     "coalesce(sum(weight) filter (value_type = 'alloc_space'), 0) as made from any_sample where "
     "callsite_id is not null and value_type in ('inuse_space', 'alloc_space') group by 1), tv_up "
-    "as "
-    "(select id, kept, made, kept as own_kept, made as own_made from tv_own union all select "
+    "as (select id, kept, made, kept as own_kept, made as own_made from tv_own union all select "
     "p.parent_id, u.kept, u.made, 0, 0 from tv_up u join path p on u.id = p.id where p.parent_id "
-    "is "
-    "not null), tv_sum as (select id, sum(own_kept)::bigint as self_size, sum(kept)::bigint as "
+    "is not null), tv_sum as (select id, sum(own_kept)::bigint as self_size, sum(kept)::bigint as "
     "cumulative_size, sum(own_made)::bigint as self_alloc_size, sum(made)::bigint as "
     "cumulative_alloc_size from tv_up group by id) select s.id, p.parent_id, p.name, f.module as "
     "mapping_name, f.file as source_file, f.line as line_number, self_size, cumulative_size, "
@@ -463,12 +455,10 @@ const char *const tv_sql_prelude[] = {
     "'\\[[0-9]+\\]', '', 'g') as flat_key, arg_key(j.fullkey) as key, case j.type when 'VARCHAR' "
     "then j.atom ->> '$' end as string_value, case when j.type in ('UBIGINT', 'BIGINT') then "
     "try_cast(j.atom as bigint) when j.type = 'BOOLEAN' then (j.atom::varchar = 'true')::bigint "
-    "end "
-    "as int_value, case j.type when 'DOUBLE' then j.atom::double end as real_value, case j.type "
-    "when 'VARCHAR' then 'string' when 'DOUBLE' then 'real' when 'BOOLEAN' then 'bool' when 'NULL' "
-    "then 'null' else 'int' end as value_type, j.atom ->> '$' as display_value from (select id "
-    "from "
-    "slice) s, json_tree(tv_event(s.id)) j where j.type not in ('OBJECT', 'ARRAY')",
+    "end as int_value, case j.type when 'DOUBLE' then j.atom::double end as real_value, case "
+    "j.type when 'VARCHAR' then 'string' when 'DOUBLE' then 'real' when 'BOOLEAN' then 'bool' when "
+    "'NULL' then 'null' else 'int' end as value_type, j.atom ->> '$' as display_value from (select "
+    "id from slice) s, json_tree(tv_event(s.id)) j where j.type not in ('OBJECT', 'ARRAY')",
     /* A parameter can be a column of the caller's query.  It stands alone in a SELECT, where no
      * name of ours is taken for the caller's. */
     "create macro ancestor_slice(i) as table select tv_s.* from (select i as tv_i) tv_of, lateral "
