@@ -357,8 +357,7 @@ static enum tv_status android_convert_names(const struct android *a, struct tv_e
     int error = tv_program_start("/proc/self/exe", list, NULL, -1, &process);
     if (error != 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "traceview convert: %s", strerror(error));
-    (void)tv_program_wait(process, &code);
-    if (code == 0) {
+    if (tv_program_wait(process, &code) && code == 0) {
         unlink(a->part);
         return TV_OK;
     }
