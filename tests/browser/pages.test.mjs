@@ -25,7 +25,6 @@ function kept() {
     local: Object.keys(localStorage).sort(),
     session: Object.keys(sessionStorage),
     size: [innerWidth, innerHeight],
-    hovered: document.querySelectorAll(':hover').length,
     focused: document.activeElement?.tagName ?? null,
   };
 }
