@@ -5,14 +5,16 @@
  *     replay-NAME [--damage WAYS] PATH...     each PATH a file, or a folder of files
  *
  * With --damage, each file of at most LARGEST bytes also runs cut off at every byte, with every
- * byte left out, and with every byte changed in WAYS ways.  The target itself checks what must
- * hold for any input, and sanitizers watch.
+ * byte left out, and with every byte changed in WAYS ways; with 0 ways, only one of these kinds of
+ * damage is done at each byte, in turn.  The target itself checks what must hold for any input, and
+ * sanitizers watch.
  *
  * Prints one TAP line a file.  A crash ends the program before the plan is printed, which the
  * test harness reports as a failure; so does an empty corpus.
  */
 #include <dirent.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +27,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static unsigned done, ways;
+static bool damages;
 
 /* The damage that runs now, printed if it crashes. */
 static char running[64];
@@ -62,21 +65,35 @@ static uint8_t changed(uint8_t byte, unsigned way)
     return way == 0 ? byte ^ 1 : values[(way - 1) % sizeof values];
 }
 
-static void damage(uint8_t *data, size_t size)
+enum { CUT, LEFT_OUT, CHANGED, KINDS };
+
+static void damage_byte(uint8_t *data, size_t size, size_t i, unsigned kind)
 {
-    for (size_t i = 0; i < size; i++) {
+    const uint8_t byte = data[i];
+    if (kind == CUT) {
         snprintf(running, sizeof running, "# cut at byte %zu\n", i);
         run_pieces(data, i, data, 0);
+        return;
+    }
+    if (kind == LEFT_OUT) {
         snprintf(running, sizeof running, "# without byte %zu\n", i);
         run_pieces(data, i, data + i + 1, size - i - 1);
-        uint8_t byte = data[i];
-        for (unsigned way = 0; way < ways; way++) {
-            data[i] = changed(byte, way);
-            snprintf(running, sizeof running, "# byte %zu is 0x%02x\n", i, data[i]);
-            run_pieces(data, size, data, 0);
-        }
-        data[i] = byte;
+        return;
     }
+    for (unsigned way = 0; way < (ways > 0 ? ways : 1); way++) {
+        data[i] = changed(byte, way);
+        snprintf(running, sizeof running, "# byte %zu is 0x%02x\n", i, data[i]);
+        run_pieces(data, size, data, 0);
+    }
+    data[i] = byte;
+}
+
+static void damage(uint8_t *data, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        for (unsigned kind = 0; kind < KINDS; kind++)
+            if (ways > 0 || kind == i % KINDS)
+                damage_byte(data, size, i, kind);
     running[0] = '\0';
 }
 
@@ -92,7 +109,7 @@ static void replay_file(const char *path, size_t size)
     printf("# %s\n", path);
     fflush(stdout);
     LLVMFuzzerTestOneInput(data, size);
-    if (ways > 0 && size <= LARGEST)
+    if (damages && size <= LARGEST)
         damage(data, size);
     free(data);
 
@@ -135,6 +152,7 @@ int main(int argc, char **argv)
 {
     int first = 1;
     if (argc > 2 && strcmp(argv[1], "--damage") == 0) {
+        damages = true;
         ways = (unsigned)strtoul(argv[2], NULL, 10);
         signal(SIGABRT, tell_damage);
         signal(SIGSEGV, tell_damage);
