@@ -4,7 +4,7 @@
  * where these are common words, by keys inside their values.
  *
  *     {"snapshot": {"meta": {"node_fields": [...        top: snapshot; inside: node_fields
- *     [{"traceId": "...", "localEndpoint": {...         top: traceId, localEndpoint
+ *     {"log": {"version": "1.2", "entries": [...        top: log; inside: entries
  *
  * The scan needs no whole JSON: it gets the first 4096 bytes of a file, or single values from the
  * reader of Trace Event JSON when that finds no events. It follows strings and brackets only, and
@@ -33,11 +33,6 @@
     X(CONSTANTS, "constants")                                                                      \
     X(LOG_EVENT_TYPES, "logEventTypes")                                                            \
     X(ADDRESS_FAMILY, "addressFamily")                                                             \
-    X(DATA, "data")                                                                                \
-    X(TRACE_ID, "traceID")                                                                         \
-    X(SPANS, "spans")                                                                              \
-    X(ZIPKIN_ID, "traceId")                                                                        \
-    X(LOCAL_ENDPOINT, "localEndpoint")                                                             \
     X(PERF_JSON, "linux-perf-json-version")
 
 enum key_number {
@@ -59,7 +54,6 @@ static const char *const key_texts[] = {
 
 #define OPENS_SPEEDSCOPE "speedscope (https://www.speedscope.app) opens it"
 #define OPENS_DEVTOOLS "the developer tools of Chrome open it"
-#define OPENS_JAEGER "the UI of Jaeger (Search, Upload) opens it"
 #define READS_OTLP "the OpenTelemetry Collector reads it (otlpjsonfile receiver)"
 
 /* A format matches with every bit of `top`, and one of `inside` if there are any. */
@@ -79,10 +73,6 @@ static const struct {
     {BIT(CONSTANTS),
      BIT(LOG_EVENT_TYPES) | BIT(ADDRESS_FAMILY),
      {"a network log of Chromium", "https://netlog-viewer.appspot.com opens it"}},
-    {BIT(DATA), BIT(TRACE_ID) | BIT(SPANS), {"spans of Jaeger (JSON)", OPENS_JAEGER}},
-    {BIT(ZIPKIN_ID) | BIT(LOCAL_ENDPOINT),
-     0,
-     {"spans of Zipkin (JSON)", "the UI of Zipkin opens it"}},
     {BIT(PERF_JSON),
      0,
      {"JSON of \"perf data convert\"",

@@ -44,6 +44,8 @@ const struct tv_reader *const tv_readers[] = {
     &tv_reader_gperftools,
     &tv_reader_otlp,
     &tv_reader_otlp_spans,
+    &tv_reader_jaeger,
+    &tv_reader_zipkin,
     &tv_reader_austin,
     &tv_reader_callgrind,
     &tv_reader_pstats,

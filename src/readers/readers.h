@@ -13,6 +13,7 @@ extern const struct tv_reader tv_reader_callgrind;
 extern const struct tv_reader tv_reader_collapsed;
 extern const struct tv_reader tv_reader_gperftools;
 extern const struct tv_reader tv_reader_instruments;
+extern const struct tv_reader tv_reader_jaeger;
 extern const struct tv_reader tv_reader_jfr;
 extern const struct tv_reader tv_reader_ninja_log;
 extern const struct tv_reader tv_reader_otlp;
@@ -25,5 +26,6 @@ extern const struct tv_reader tv_reader_simpleperf;
 extern const struct tv_reader tv_reader_simpleperf_text;
 extern const struct tv_reader tv_reader_speedscope;
 extern const struct tv_reader tv_reader_strace;
+extern const struct tv_reader tv_reader_zipkin;
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pprof.c - fuzzes the readers of pprof profiles, of the text and words of their ancestors, and of
- * OpenTelemetry profiles and spans. */
+ * OpenTelemetry profiles and spans, and spans of Jaeger and Zipkin. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -62,5 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_read(&tv_reader_gperftools, (struct tv_bytes){data, size}, TV_SAMPLES_SINGLE);
     fuzz_read(&tv_reader_otlp, (struct tv_bytes){data, size}, TV_SAMPLES_SINGLE);
     fuzz_read(&tv_reader_otlp_spans, (struct tv_bytes){data, size}, TV_SAMPLES_SINGLE);
+    fuzz_read(&tv_reader_jaeger, (struct tv_bytes){data, size}, TV_SAMPLES_SINGLE);
+    fuzz_read(&tv_reader_zipkin, (struct tv_bytes){data, size}, TV_SAMPLES_SINGLE);
     return 0;
 }

@@ -293,7 +293,7 @@ static enum tv_status otlp_reopen(struct otlp_reopened *reopened, struct tv_sour
     if (reopened->source == source)
         return TV_OK;
     otlp_reopened_release(reopened);
-    enum tv_status status = tv_otlp_file_read(source, false, &reopened->file, err);
+    enum tv_status status = tv_otlp_file_read(source, TV_OTLP_PROFILES, &reopened->file, err);
     if (status != TV_OK)
         return status;
     reopened->source = tv_source_ref(source);

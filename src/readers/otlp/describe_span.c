@@ -224,17 +224,29 @@ static enum tv_status span_describe_field(struct tv_source *source, uint64_t off
     return status;
 }
 
-/* Return whether an object of JSON is an event: it has one time. */
-static bool span_is_event(struct tv_bytes text)
+/* Return whether an object of JSON is an event: it has a member that spans have not. */
+static bool span_is_event(enum tv_otlp_content content, struct tv_bytes text)
 {
     struct tv_json_stream stream = tv_json_stream_over(text);
-    struct tv_json_member time = {"timeUnixNano", 0};
-    return tv_json_find_members(&stream, &time, 1) && time.offset != TV_NO_OFFSET;
+    struct tv_json_member mark = {content == TV_OTLP_SPANS    ? "timeUnixNano"
+                                  : content == TV_OTLP_JAEGER ? "timestamp"
+                                                              : "value",
+                                  0};
+    return tv_json_find_members(&stream, &mark, 1) && mark.offset != TV_NO_OFFSET;
+}
+
+/* Make protobuf of a span, or an event of one; false: its end is not there. */
+static bool span_make(enum tv_otlp_content content, struct tv_bytes text, bool event,
+                      struct tv_out *out)
+{
+    return content == TV_OTLP_SPANS ? tv_otlp_make_span(text, event, out)
+                                    : tv_otlp_make_foreign_span(content, text, event, out);
 }
 
 /* Read an object of JSON at an offset. */
-static enum tv_status span_describe_object(struct tv_source *source, uint64_t offset,
-                                           struct tv_out *out, struct tv_error *err)
+static enum tv_status span_describe_object(struct tv_source *source, enum tv_otlp_content content,
+                                           uint64_t offset, struct tv_out *out,
+                                           struct tv_error *err)
 {
     uint64_t size = tv_source_size(source), left = size > offset ? size - offset : 0;
     enum tv_status status = TV_OK;
@@ -248,9 +260,10 @@ static enum tv_status span_describe_object(struct tv_source *source, uint64_t of
         struct tv_bytes text = {room, 0};
         made.length = 0;
         status = tv_source_read(source, offset, room, want, &text.length, err);
-        whole = status == TV_OK && tv_otlp_make_span(text, span_is_event(text), &made);
+        bool event = status == TV_OK && span_is_event(content, text);
+        whole = status == TV_OK && span_make(content, text, event, &made);
         if (whole)
-            span_write((struct tv_bytes){made.buffer, made.length}, span_is_event(text), out);
+            span_write((struct tv_bytes){made.buffer, made.length}, event, out);
         else if (status == TV_OK && (want == left || want > SIZE_MAX / 8))
             status = span_fail(offset, err);
         tv_free(room);
@@ -271,6 +284,24 @@ enum tv_status tv_otlp_describe_span(const struct tv_trace *trace, uint32_t inpu
         return status;
     /* No field has a key that begins with a bracket: it would be a group, which is no longer in
      * use. */
-    return first == '{' ? span_describe_object(source, offset, out, err)
+    return first == '{' ? span_describe_object(source, TV_OTLP_SPANS, offset, out, err)
                         : span_describe_field(source, offset, out, err);
+}
+
+enum tv_status tv_otlp_describe_jaeger(const struct tv_trace *trace, uint32_t input,
+                                       uint64_t offset, uint64_t end_offset, struct tv_out *out,
+                                       struct tv_error *err)
+{
+    (void)end_offset;
+    return span_describe_object(trace->head->inputs[input].source, TV_OTLP_JAEGER, offset, out,
+                                err);
+}
+
+enum tv_status tv_otlp_describe_zipkin(const struct tv_trace *trace, uint32_t input,
+                                       uint64_t offset, uint64_t end_offset, struct tv_out *out,
+                                       struct tv_error *err)
+{
+    (void)end_offset;
+    return span_describe_object(trace->head->inputs[input].source, TV_OTLP_ZIPKIN, offset, out,
+                                err);
 }

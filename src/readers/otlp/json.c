@@ -351,7 +351,8 @@ void tv_otlp_make_requests(struct tv_otlp_file *file)
         maker.stream.at += 3;
     while (otlp_has_request(&maker.stream)) {
         size_t start = maker.messages[0].length;
-        otlp_make_message(&maker, file->spans ? OTLP_SPAN_REQUEST : OTLP_REQUEST, 0);
+        otlp_make_message(&maker, file->content == TV_OTLP_SPANS ? OTLP_SPAN_REQUEST : OTLP_REQUEST,
+                          0);
         file->requests = tv_array_reserve(file->requests, &file->capacity, file->count + 1,
                                           sizeof *file->requests);
         file->requests[file->count++] = (struct tv_bytes){NULL, maker.messages[0].length - start};

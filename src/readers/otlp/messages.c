@@ -15,10 +15,17 @@ bool tv_otlp_next(struct tv_cursor *cursor, struct tv_protobuf_field *field)
 
 /* ---- The file ---- */
 
-enum tv_status tv_otlp_file_read(struct tv_source *source, bool spans, struct tv_otlp_file *file,
-                                 struct tv_error *err)
+/* Return whether a text that begins like this is JSON. */
+static bool otlp_is_json(enum tv_otlp_content content, struct tv_bytes prefix)
 {
-    *file = (struct tv_otlp_file){.spans = spans, .damaged_at = TV_NO_OFFSET};
+    enum tv_json_profile kind = tv_json_profile_kind(prefix);
+    return kind == (content == TV_OTLP_SPANS ? TV_JSON_PROFILE_OTLP_SPANS : TV_JSON_PROFILE_OTLP);
+}
+
+enum tv_status tv_otlp_file_read(struct tv_source *source, enum tv_otlp_content content,
+                                 struct tv_otlp_file *file, struct tv_error *err)
+{
+    *file = (struct tv_otlp_file){.content = content, .damaged_at = TV_NO_OFFSET};
     enum tv_status status = tv_profile_text_read(source, &file->text, err);
     if (status != TV_OK)
         return status;
@@ -26,9 +33,11 @@ enum tv_status tv_otlp_file_read(struct tv_source *source, bool spans, struct tv
     struct tv_bytes prefix = file->text.bytes;
     if (prefix.length > TV_SNIFF_SIZE)
         prefix.length = TV_SNIFF_SIZE;
-    file->json =
-        tv_json_profile_kind(prefix) == (spans ? TV_JSON_PROFILE_OTLP_SPANS : TV_JSON_PROFILE_OTLP);
-    if (file->json) {
+    bool foreign = content == TV_OTLP_JAEGER || content == TV_OTLP_ZIPKIN;
+    file->json = foreign || otlp_is_json(content, prefix);
+    if (foreign) {
+        tv_otlp_make_foreign_requests(file);
+    } else if (file->json) {
         tv_otlp_make_requests(file);
     } else {
         file->requests = tv_alloc(1, sizeof *file->requests);

@@ -16,7 +16,7 @@
  *                         '-- events, links
  *
  * A file in protobuf is one request.  A file in JSON is one, or several with a line each; they are
- * made into protobuf in memory, so that one reader serves both.
+ * made into protobuf in memory, so that one reader serves both.  So are spans of Jaeger and Zipkin.
  */
 #ifndef TV_READERS_OTLP_MESSAGES_H
 #define TV_READERS_OTLP_MESSAGES_H
@@ -65,6 +65,8 @@ enum {
     OTLP_STATUS_MESSAGE = 2,
     OTLP_STATUS_CODE = 3,
     OTLP_JSON_PLACE = 1001, /* not OpenTelemetry's: offset of a span or an event in a JSON file */
+    OTLP_SPAN_SHARED =
+        1002, /* not OpenTelemetry's: the side of a server with the id of its client */
 
     OTLP_PROFILE_SAMPLE_TYPE = 1,
     OTLP_PROFILE_SAMPLE = 2,
@@ -117,6 +119,9 @@ struct tv_otlp_sample_fields {
  * sample, so that the module of pages stays small. */
 bool tv_otlp_next(struct tv_cursor *cursor, struct tv_protobuf_field *field);
 
+/* What a file has. */
+enum tv_otlp_content { TV_OTLP_PROFILES, TV_OTLP_SPANS, TV_OTLP_JAEGER, TV_OTLP_ZIPKIN };
+
 /* The requests of a file. */
 struct tv_otlp_file {
     struct tv_profile_text text; /* the file */
@@ -124,14 +129,15 @@ struct tv_otlp_file {
     struct tv_bytes bytes;       /* of all requests: offsets of samples count in it */
     struct tv_bytes *requests;
     size_t count, capacity;
-    bool json, spans;
+    enum tv_otlp_content content;
+    bool json;
     uint64_t skipped, skipped_at; /* values of other signals, and the first of them */
     uint64_t damaged_at;          /* in the file: JSON ends here; TV_NO_OFFSET: nowhere */
 };
 
-/* Read a source of profiles, or of spans.  After an error there is nothing to release. */
-enum tv_status tv_otlp_file_read(struct tv_source *source, bool spans, struct tv_otlp_file *file,
-                                 struct tv_error *err) TV_MUST_CHECK;
+/* Read a source.  After an error there is nothing to release. */
+enum tv_status tv_otlp_file_read(struct tv_source *source, enum tv_otlp_content content,
+                                 struct tv_otlp_file *file, struct tv_error *err) TV_MUST_CHECK;
 void tv_otlp_file_release(struct tv_otlp_file *file);
 
 /* Make protobuf of the requests in file->text. */
@@ -140,6 +146,11 @@ void tv_otlp_make_requests(struct tv_otlp_file *file);
 /* Make protobuf of a span, or an event of one, in JSON.  False: the text is damaged, or ends before
  * the span does. */
 bool tv_otlp_make_span(struct tv_bytes text, bool event, struct tv_out *out);
+
+/* Do both for spans of Jaeger and Zipkin. */
+void tv_otlp_make_foreign_requests(struct tv_otlp_file *file);
+bool tv_otlp_make_foreign_span(enum tv_otlp_content content, struct tv_bytes text, bool event,
+                               struct tv_out *out);
 
 /* Return the fields of the samples of a request, by what is in them. */
 struct tv_otlp_sample_fields tv_otlp_find_sample_fields(const struct tv_otlp_file *file,
@@ -217,6 +228,9 @@ void tv_otlp_add_metadata(struct tv_otlp_origin *origin, struct tv_bytes key,
 /* Return how sure a file of profiles, or of spans, begins like this. */
 int tv_otlp_sniff(struct tv_bytes prefix, bool spans);
 
+/* Return how sure a file of Jaeger or Zipkin begins like this. */
+int tv_otlp_sniff_foreign(enum tv_otlp_content content, struct tv_bytes prefix);
+
 /* ---- Attributes of samples, spans and events as JSON ---- */
 
 /* Write bytes as hexadecimal digits in quotes. */
@@ -225,6 +239,12 @@ void tv_otlp_write_hex(struct tv_out *out, struct tv_bytes bytes);
 /* Read the attributes of the span or event at an offset again. */
 enum tv_status tv_otlp_describe_span(const struct tv_trace *trace, uint32_t input, uint64_t offset,
                                      uint64_t end_offset, struct tv_out *out, struct tv_error *err);
+enum tv_status tv_otlp_describe_jaeger(const struct tv_trace *trace, uint32_t input,
+                                       uint64_t offset, uint64_t end_offset, struct tv_out *out,
+                                       struct tv_error *err);
+enum tv_status tv_otlp_describe_zipkin(const struct tv_trace *trace, uint32_t input,
+                                       uint64_t offset, uint64_t end_offset, struct tv_out *out,
+                                       struct tv_error *err);
 
 /* Read the attributes of the sample at an offset again. */
 enum tv_status tv_otlp_describe(const struct tv_trace *trace, uint32_t input, uint64_t offset,

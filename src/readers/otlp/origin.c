@@ -47,7 +47,7 @@ static void origin_identify(struct tv_out *identity, struct tv_bytes key, struct
 {
     static const char *const keys[] = {"service.namespace", "service.name", "service.instance.id",
                                        "process.pid",       "host.name",    "container.id",
-                                       "k8s.pod.name"};
+                                       "k8s.pod.name",      "hostname"}; /* of Jaeger */
     for (size_t i = 0; i < TV_COUNT(keys); i++)
         if (tv_bytes_equal(key, tv_bytes_of(keys[i]))) {
             tv_out_format(identity, "%zu=", i);

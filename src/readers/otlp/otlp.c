@@ -478,7 +478,7 @@ static enum tv_status otlp_assemble(struct tv_source *source, struct tv_builder 
 {
     struct otlp *otlp = tv_alloc(1, sizeof *otlp);
     bool timed = false;
-    enum tv_status status = tv_otlp_file_read(source, false, &otlp->file, err);
+    enum tv_status status = tv_otlp_file_read(source, TV_OTLP_PROFILES, &otlp->file, err);
     if (status != TV_OK) {
         tv_free(otlp);
         return status;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spans.c - reader of OpenTelemetry spans (OTLP traces), in protobuf and JSON.
+ * spans.c - readers of spans: OpenTelemetry's (OTLP traces) in protobuf and JSON, and those of
+ * Jaeger and Zipkin, which jaeger_zipkin.c makes into OpenTelemetry's.
  *
  * messages.h has the messages.  A span is an asynchronous slice of the process that its resource
  * names, its events are instants:
@@ -13,6 +14,9 @@
  * parent, give or take CLOCK_ERROR.  All other children have an arrow from their parent: of another
  * process ("POST /price"), later than its end, or at the time of a sibling.  Links are arrows from
  * the linked span.
+ *
+ * In Zipkin a server may share the id of its client's span: it is a child of that, and children of
+ * the id are its own, unless they are in the process of the client.
  *
  *     spans in the order of the file --> parents, by trace and id --> asynchronous slices, parents
  *     before children --> rows --> arrows between the places in these rows
@@ -32,6 +36,8 @@
 #include "readers/otlp/messages.h"
 
 #define SPANS_FORMAT "OpenTelemetry spans"
+#define JAEGER_FORMAT "Jaeger spans"
+#define ZIPKIN_FORMAT "Zipkin spans"
 
 /* Code of a failed operation, and the reserved colour "terrible" for it. */
 #define STATUS_ERROR 2
@@ -42,7 +48,7 @@
 #define CLOCK_ERROR 1000000
 
 struct span_key {
-    uint64_t trace[2], id;
+    uint64_t trace[2], id, shared; /* shared: 1 for the side of the server, else 0 */
 };
 
 struct span {
@@ -71,10 +77,11 @@ struct spans {
     struct tv_map processes; /* instance -> process */
     struct tv_map pids;      /* of processes */
     uint32_t process;        /* of the current resource */
-    TV_TABLE(span) rows;     /* by offset */
+    TV_TABLE(span) rows;     /* of a process by offset; of OTLP, all of them */
     TV_TABLE(span_link) links;
     TV_TABLE(tv_async_slice) slices;
     uint64_t events;
+    bool shared; /* there are spans with the id of another */
 };
 
 /* ---- Reading ---- */
@@ -192,6 +199,9 @@ static void span_take_field(struct spans *spans, struct span *span, const uint8_
     case OTLP_SPAN_END:
         span->end = span_time(field->value);
         break;
+    case OTLP_SPAN_SHARED:
+        span->key.shared = 1;
+        break;
     case OTLP_SPAN_EVENTS:
         span_take_event(spans, begin, field->bytes);
         break;
@@ -230,6 +240,7 @@ static void span_take(struct spans *spans, const uint8_t *begin, struct tv_bytes
         spans->links.count = links;
         return;
     }
+    spans->shared |= span.key.shared != 0;
     span.open = span.end == 0;
     if (!span.open && span.end < span.start)
         span_warn(spans, TV_DIAGNOSTIC_NEGATIVE_DURATION, span.offset);
@@ -308,7 +319,9 @@ static int span_compare_keys(const struct span_key *a, const struct span_key *b)
     for (size_t i = 0; i < TV_COUNT(a->trace); i++)
         if (a->trace[i] != b->trace[i])
             return a->trace[i] < b->trace[i] ? -1 : 1;
-    return (a->id > b->id) - (a->id < b->id);
+    if (a->id != b->id)
+        return a->id < b->id ? -1 : 1;
+    return (a->shared > b->shared) - (a->shared < b->shared);
 }
 
 /* A place in the order by keys: the key beside the number, so that sorting needs no context. */
@@ -345,15 +358,28 @@ static uint32_t spans_find(const struct spans *spans, const struct span_place *p
                : TV_NONE;
 }
 
+/* Return the parent of a span; TV_NONE: it has none in the file. */
+static uint32_t spans_find_parent(const struct spans *spans, const struct span_place *places,
+                                  const struct span *span)
+{
+    struct span_key key = span->key;
+    key.shared = 0;
+    uint32_t client = key.id != 0 && span->key.shared ? spans_find(spans, places, &key) : TV_NONE;
+    if (client != TV_NONE || span->parent_id == 0)
+        return client;
+    key.id = span->parent_id;
+    client = spans_find(spans, places, &key);
+    if (!spans->shared || (client != TV_NONE && spans->rows.rows[client].process == span->process))
+        return client;
+    key.shared = 1;
+    uint32_t server = spans_find(spans, places, &key);
+    return server != TV_NONE ? server : client;
+}
+
 static void spans_find_parents(struct spans *spans, const struct span_place *places)
 {
-    for (uint32_t i = 0; i < spans->rows.count; i++) {
-        struct span *span = &spans->rows.rows[i];
-        struct span_key key = span->key;
-        key.id = span->parent_id;
-        if (span->parent_id != 0)
-            span->parent = spans_find(spans, places, &key);
-    }
+    for (uint32_t i = 0; i < spans->rows.count; i++)
+        spans->rows.rows[i].parent = spans_find_parent(spans, places, &spans->rows.rows[i]);
 }
 
 /* ---- Slices ---- */
@@ -430,23 +456,51 @@ static void spans_add_slices(struct spans *spans)
 
 /* ---- Arrows ---- */
 
+/* A span in the order by offset. */
+struct span_offset {
+    uint64_t offset;
+    uint32_t span;
+};
+
+static int span_compare_offsets(const void *left, const void *right)
+{
+    const struct span_offset *a = left, *b = right;
+    return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+static struct span_offset *spans_sort_offsets(const struct spans *spans)
+{
+    struct span_offset *offsets = tv_alloc(spans->rows.count, sizeof *offsets);
+    bool sorted = true;
+    for (uint32_t i = 0; i < spans->rows.count; i++) {
+        offsets[i] = (struct span_offset){spans->rows.rows[i].offset, i};
+        sorted = sorted && (i == 0 || offsets[i - 1].offset <= offsets[i].offset);
+    }
+    if (!sorted)
+        qsort(offsets, spans->rows.count, sizeof *offsets, span_compare_offsets);
+    return offsets;
+}
+
 /* Find the place of each span: the offset of its slice is its own. */
 static void spans_find_places(struct spans *spans)
 {
     const struct tv_trace *trace = spans->profile.trace;
+    struct span_offset *offsets = spans_sort_offsets(spans);
     for (uint32_t row = 0; row < trace->row_count; row++) {
         if (trace->rows[row].input != spans->profile.input)
             continue;
         for (uint32_t i = 0; i < trace->rows[row].count; i++) {
             uint64_t offset = tv_slice_offset(trace, row, i);
             size_t low = 0;
-            TV_LOWER_BOUND(low, spans->rows.count, at, spans->rows.rows[at].offset < offset);
-            if (low < spans->rows.count && spans->rows.rows[low].offset == offset) {
-                spans->rows.rows[low].row = row;
-                spans->rows.rows[low].index = i;
+            TV_LOWER_BOUND(low, spans->rows.count, at, offsets[at].offset < offset);
+            if (low < spans->rows.count && offsets[low].offset == offset) {
+                struct span *span = &spans->rows.rows[offsets[low].span];
+                span->row = row;
+                span->index = i;
             }
         }
     }
+    tv_free(offsets);
 }
 
 /* Add an arrow to the begin of a span. */
@@ -538,18 +592,20 @@ static void spans_release(struct spans *spans)
     tv_free(spans);
 }
 
-static enum tv_status spans_assemble(struct tv_source *source, struct tv_builder *builder,
-                                     const struct tv_read_options *options, struct tv_error *err)
+/* Append spans of a reader to a trace. */
+static enum tv_status spans_read(const struct tv_reader *reader, enum tv_otlp_content content,
+                                 struct tv_source *source, struct tv_builder *builder,
+                                 const struct tv_read_options *options, struct tv_error *err)
 {
     struct spans *spans = tv_alloc(1, sizeof *spans);
-    enum tv_status status = tv_otlp_file_read(source, true, &spans->file, err);
+    enum tv_status status = tv_otlp_file_read(source, content, &spans->file, err);
     if (status != TV_OK) {
         tv_free(spans);
         return status;
     }
-    tv_profile_input_begin(&spans->profile, source, builder, SPANS_FORMAT);
+    tv_profile_input_begin(&spans->profile, source, builder, reader->format);
     struct tv_input *input = &spans->profile.info->inputs[spans->profile.input];
-    input->describe = tv_otlp_describe_span;
+    input->describe = reader->describe;
     if (options->progress)
         atomic_fetch_add_explicit(&options->progress->total_bytes, spans->file.bytes.length,
                                   memory_order_relaxed);
@@ -574,6 +630,12 @@ static int spans_sniff(struct tv_bytes prefix, uint64_t size)
     return tv_otlp_sniff(prefix, true);
 }
 
+static enum tv_status spans_assemble(struct tv_source *source, struct tv_builder *builder,
+                                     const struct tv_read_options *options, struct tv_error *err)
+{
+    return spans_read(&tv_reader_otlp_spans, TV_OTLP_SPANS, source, builder, options, err);
+}
+
 const struct tv_reader tv_reader_otlp_spans = {
     .name = "otlp-spans",
     .sniff = spans_sniff,
@@ -581,4 +643,46 @@ const struct tv_reader tv_reader_otlp_spans = {
     .refuses_empty = true,
     .format = SPANS_FORMAT,
     .describe = tv_otlp_describe_span,
+};
+
+static int jaeger_sniff(struct tv_bytes prefix, uint64_t size)
+{
+    (void)size;
+    return tv_otlp_sniff_foreign(TV_OTLP_JAEGER, prefix);
+}
+
+static enum tv_status jaeger_assemble(struct tv_source *source, struct tv_builder *builder,
+                                      const struct tv_read_options *options, struct tv_error *err)
+{
+    return spans_read(&tv_reader_jaeger, TV_OTLP_JAEGER, source, builder, options, err);
+}
+
+const struct tv_reader tv_reader_jaeger = {
+    .name = "jaeger",
+    .sniff = jaeger_sniff,
+    .assemble = jaeger_assemble,
+    .refuses_empty = true,
+    .format = JAEGER_FORMAT,
+    .describe = tv_otlp_describe_jaeger,
+};
+
+static int zipkin_sniff(struct tv_bytes prefix, uint64_t size)
+{
+    (void)size;
+    return tv_otlp_sniff_foreign(TV_OTLP_ZIPKIN, prefix);
+}
+
+static enum tv_status zipkin_assemble(struct tv_source *source, struct tv_builder *builder,
+                                      const struct tv_read_options *options, struct tv_error *err)
+{
+    return spans_read(&tv_reader_zipkin, TV_OTLP_ZIPKIN, source, builder, options, err);
+}
+
+const struct tv_reader tv_reader_zipkin = {
+    .name = "zipkin",
+    .sniff = zipkin_sniff,
+    .assemble = zipkin_assemble,
+    .refuses_empty = true,
+    .format = ZIPKIN_FORMAT,
+    .describe = tv_otlp_describe_zipkin,
 };

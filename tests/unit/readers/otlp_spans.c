@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * otlp_spans.c - tests of the reader of OpenTelemetry spans: tracks, nesting, arrows and arguments
- * of a file in JSON and in protobuf, and each file cut and damaged at every byte.
+ * otlp_spans.c - tests of the readers of spans: tracks, nesting, arrows and arguments of a file of
+ * OpenTelemetry in JSON and in protobuf, of Jaeger and of Zipkin, and each file cut and damaged at
+ * every byte.
  */
 #include "unit.h"
 
@@ -55,23 +56,22 @@ static void print_trace(struct tv_out *out, const struct tv_trace *trace)
     }
 }
 
-static struct tv_trace *read_spans(struct tv_source *source)
+static struct tv_trace *read_spans(const struct tv_reader *reader, struct tv_source *source)
 {
     struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
     struct tv_read_options options = {.parts = 1};
     struct tv_error err = {0};
-    assert_int_equal(tv_reader_otlp_spans.assemble(source, builder, &options, &err), TV_OK);
+    assert_int_equal(reader->assemble(source, builder, &options, &err), TV_OK);
     return tv_builder_finish(builder);
 }
 
 /* Hold slices, instants and flows of a file against lines. */
-static void assert_spans(struct tv_bytes file, const char *expected)
+static void assert_read(const struct tv_reader *reader, struct tv_bytes file, const char *expected)
 {
     struct tv_out out;
     struct tv_source *source = tv_source_from_memory(file, "test");
-    assert_true(tv_reader_otlp_spans.sniff(file, file.length) > 0);
-    assert_int_equal(tv_reader_otlp.sniff(file, file.length), 0);
-    struct tv_trace *trace = read_spans(source);
+    assert_true(reader->sniff(file, file.length) > 0);
+    struct tv_trace *trace = read_spans(reader, source);
     tv_out_init_memory(&out);
     print_trace(&out, trace);
     tv_out_char(&out, '\0');
@@ -81,23 +81,36 @@ static void assert_spans(struct tv_bytes file, const char *expected)
     tv_source_free(source);
 }
 
-/* Hold what the reader says of the first slice of a row, or of the first instant (TV_NONE). */
-static void assert_event(struct tv_bytes file, uint32_t row, const char *expected)
+static void assert_spans(struct tv_bytes file, const char *expected)
+{
+    assert_int_equal(tv_reader_otlp.sniff(file, file.length), 0);
+    assert_int_equal(tv_reader_jaeger.sniff(file, file.length), 0);
+    assert_int_equal(tv_reader_zipkin.sniff(file, file.length), 0);
+    assert_read(&tv_reader_otlp_spans, file, expected);
+}
+
+/* Hold what a reader says of the first slice of a row, or of the first instant (TV_NONE). */
+static void assert_event_of(const struct tv_reader *reader, struct tv_bytes file, uint32_t row,
+                            const char *expected)
 {
     struct tv_out out;
     struct tv_error err;
     struct tv_source *source = tv_source_from_memory(file, "test");
-    struct tv_trace *trace = read_spans(source);
+    struct tv_trace *trace = read_spans(reader, source);
     uint64_t offset =
         row == TV_NONE ? trace->tables.instants.rows[0].offset : tv_slice_offset(trace, row, 0);
     tv_out_init_memory(&out);
-    assert_int_equal(tv_reader_otlp_spans.describe(trace, 0, offset, TV_NO_OFFSET, &out, &err),
-                     TV_OK);
+    assert_int_equal(reader->describe(trace, 0, offset, TV_NO_OFFSET, &out, &err), TV_OK);
     tv_out_char(&out, '\0');
     assert_string_equal((const char *)out.buffer, expected);
     tv_out_release(&out);
     tv_trace_free(trace);
     tv_source_free(source);
+}
+
+static void assert_event(struct tv_bytes file, uint32_t row, const char *expected)
+{
+    assert_event_of(&tv_reader_otlp_spans, file, row, expected);
 }
 
 /* Files in JSON: spans of services, all in process 1 of a container. */
@@ -275,6 +288,188 @@ static void other_protobuf_is_told_apart(void **state)
     tv_out_release(&request);
 }
 
+/* ---- Jaeger ---- */
+
+/* Elements of a list. */
+#define LIST2(a, b) a "," b
+#define LIST3(a, b, c) LIST2(a, b) "," c
+#define LIST4(a, b, c, d) LIST3(a, b, c) "," d
+
+/* A trace, whose processes follow its spans; times are in microseconds. */
+#define JAEGER_FILE(traces) "{\"data\":[" traces "],\"errors\":null}\n"
+#define JAEGER_TRACE(spans, processes)                                                             \
+    "{\"traceID\":\"ab\",\"spans\":[" spans "],\"processes\":{" processes "}}"
+#define JAEGER_PROCESS(id, name) "\"" id "\":{\"serviceName\":\"" name "\",\"tags\":[]}"
+
+/* A span of process p1 or p2; `members` are times and others. */
+#define JAEGER_SPAN(id, name, process, members)                                                    \
+    "{\"traceID\":\"ab\",\"spanID\":\"" id "\",\"operationName\":\"" name                          \
+    "\",\"processID\":\"" process "\"" members "}"
+#define JAEGER_TIME(start, duration) ",\"startTime\":" start ",\"duration\":" duration
+#define JAEGER_REFERENCES(list) ",\"references\":[" list "]"
+#define JAEGER_REFERENCE(type, id)                                                                 \
+    "{\"refType\":\"" type "\",\"traceID\":\"ab\",\"spanID\":\"" id "\"}"
+#define JAEGER_TAGS                                                                                \
+    ",\"tags\":[{\"key\":\"span.kind\",\"type\":\"string\",\"value\":\"server\"},"                 \
+    "{\"key\":\"n\",\"type\":\"int64\",\"value\":-3},"                                             \
+    "{\"key\":\"error\",\"type\":\"bool\",\"value\":true}]"
+#define JAEGER_LOG                                                                                 \
+    ",\"logs\":[{\"timestamp\":20,\"fields\":[{\"key\":\"event\",\"value\":\"miss\"},"             \
+    "{\"key\":\"k\",\"value\":\"v\"}]}]"
+
+/* Spans of two processes take turns; the tag "error" makes a status, a reference that is not the
+ * parent makes a link, and the field "event" names a log. */
+#define JAEGER_PARENT JAEGER_REFERENCE("CHILD_OF", "1")
+#define JAEGER_SHOP                                                                                \
+    LIST3(JAEGER_SPAN("1", "GET", "p1", JAEGER_TIME("1", "100")),                                  \
+          JAEGER_SPAN("4", "POST", "p2",                                                           \
+                      JAEGER_TIME("51", "30") JAEGER_REFERENCES(LIST2(                             \
+                          JAEGER_REFERENCE("FOLLOWS_FROM", "2"), JAEGER_PARENT)) JAEGER_TAGS),     \
+          JAEGER_SPAN("2", "load", "p1",                                                           \
+                      JAEGER_TIME("11", "30") JAEGER_REFERENCES(JAEGER_PARENT) JAEGER_LOG))
+#define JAEGER_SHOP_FILE                                                                           \
+    JAEGER_FILE(JAEGER_TRACE(JAEGER_SHOP,                                                          \
+                             LIST2(JAEGER_PROCESS("p1", "shop"), JAEGER_PROCESS("p2", "prices"))))
+
+static void jaeger_spans_are_spans(void **state)
+{
+    (void)state;
+    struct tv_bytes file = TV_BYTES(JAEGER_SHOP_FILE);
+    assert_read(&tv_reader_jaeger, file,
+                "GET@shop 0 1000+100000\n"
+                "load@shop 1 11000+30000\n"
+                "POST@prices 0 51000+30000\n"
+                "miss at 20000\n"
+                "span link: load@shop 1 at 41000 > POST@prices 0\n"
+                "child span: GET@shop 0 at 51000 > POST@prices 0\n");
+    assert_event_of(&tv_reader_jaeger, file, TV_NONE, "{\"args\":{\"k\":\"v\"}}");
+    assert_event_of(&tv_reader_jaeger, file, 2,
+                    "{\"args\":{\"n\":-3,\"error\":true,\"trace_id\":\"00000000000000ab\","
+                    "\"span_id\":\"0000000000000004\",\"parent_span_id\":\"0000000000000001\","
+                    "\"span.kind\":\"server\",\"otel.status_code\":\"ERROR\","
+                    "\"links\":[{\"trace_id\":\"00000000000000ab\","
+                    "\"span_id\":\"0000000000000002\",\"attributes\":{}}]}}");
+}
+
+/* The id of a process counts within its trace; one that is not listed there is the name. */
+static void jaeger_processes_are_of_a_trace(void **state)
+{
+    (void)state;
+#define JAEGER_FIRST                                                                               \
+    JAEGER_TRACE(JAEGER_SPAN("1", "x", "p1", JAEGER_TIME("1", "1")),                               \
+                 LIST2(JAEGER_PROCESS("p1", "a"), JAEGER_PROCESS("p2", "c")))
+#define JAEGER_SECOND                                                                              \
+    JAEGER_TRACE(LIST2(JAEGER_SPAN("2", "y", "p1", JAEGER_TIME("3", "1")),                         \
+                       JAEGER_SPAN("3", "z", "p2", JAEGER_TIME("5", "1"))),                        \
+                 JAEGER_PROCESS("p1", "b"))
+    assert_read(&tv_reader_jaeger, TV_BYTES(JAEGER_FILE(LIST2(JAEGER_FIRST, JAEGER_SECOND))),
+                "x@a 0 1000+1000\n"
+                "y@b 0 3000+1000\n"
+                "z@p2 0 5000+1000\n");
+}
+
+/* A span without a duration lasts to the last time; one without a begin, or with a begin that no
+ * clock has, is left out.  An id that is not hexadecimal is none. */
+#define JAEGER_ODD                                                                                 \
+    LIST4(JAEGER_SPAN("1", "open", "p1", ",\"startTime\":1"),                                      \
+          JAEGER_SPAN("2", "none", "p1", ",\"duration\":1"),                                       \
+          JAEGER_SPAN("3", "huge", "p1", JAEGER_TIME("123456789012345678901234567890", "1")),      \
+          JAEGER_SPAN("xyz", "odd", "p1",                                                          \
+                      JAEGER_TIME("50", "-9")                                                      \
+                          JAEGER_REFERENCES(JAEGER_REFERENCE("CHILD_OF", "xyz"))))
+
+static void jaeger_members_may_be_missing(void **state)
+{
+    (void)state;
+    assert_read(&tv_reader_jaeger,
+                TV_BYTES(JAEGER_FILE(JAEGER_TRACE(JAEGER_ODD ",7", JAEGER_PROCESS("p1", "a")))),
+                "open@a 0 1000+49000\n"
+                "odd@a 0 50000+0\n");
+}
+
+/* ---- Zipkin ---- */
+
+/* A span of trace ab; `members` are times and others. */
+#define ZIPKIN_SPAN(id, parent, name, service, members)                                            \
+    "{\"traceId\":\"ab\",\"id\":\"" id "\",\"parentId\":\"" parent "\",\"name\":\"" name           \
+    "\",\"localEndpoint\":{\"serviceName\":\"" service "\"}" members "}"
+#define ZIPKIN_TIME(start, duration) ",\"timestamp\":" start ",\"duration\":" duration
+#define ZIPKIN_SERVER                                                                              \
+    ",\"shared\":true,\"kind\":\"SERVER\",\"tags\":{\"error\":\"\",\"k\":\"v\"},"                  \
+    "\"annotations\":[{\"timestamp\":35,\"value\":\"ws\"}]"
+
+/* The server has the id of the client's span, and stands before it: it is a child of that, and the
+ * child of the id in its process is its own. */
+#define ZIPKIN_SHARED_FILE                                                                         \
+    "[" LIST4(ZIPKIN_SPAN("2", "1", "serve", "back", ZIPKIN_TIME("30", "20") ZIPKIN_SERVER),       \
+              ZIPKIN_SPAN("2", "1", "call", "front", ZIPKIN_TIME("20", "40")),                     \
+              ZIPKIN_SPAN("3", "2", "query", "back", ZIPKIN_TIME("35", "5")),                      \
+              ZIPKIN_SPAN("1", "", "top", "front", ZIPKIN_TIME("10", "60"))) "]"
+
+static void zipkin_servers_share_ids(void **state)
+{
+    (void)state;
+    struct tv_bytes file = TV_BYTES(ZIPKIN_SHARED_FILE);
+    assert_read(&tv_reader_zipkin, file,
+                "serve@back 0 30000+20000\n"
+                "query@back 1 35000+5000\n"
+                "top@front 0 10000+60000\n"
+                "call@front 1 20000+40000\n"
+                "ws at 35000\n"
+                "child span: call@front 1 at 30000 > serve@back 0\n");
+    assert_event_of(&tv_reader_zipkin, file, 0,
+                    "{\"args\":{\"shared\":true,\"localEndpoint\":{\"serviceName\":\"back\"},"
+                    "\"error\":\"\",\"k\":\"v\",\"trace_id\":\"00000000000000ab\","
+                    "\"span_id\":\"0000000000000002\",\"parent_span_id\":\"0000000000000001\","
+                    "\"span.kind\":\"server\",\"otel.status_code\":\"ERROR\"}}");
+    assert_event_of(&tv_reader_zipkin, file, TV_NONE, "{\"args\":{}}");
+}
+
+/* An answer about several traces is a list of lists; a server whose client is not there has the
+ * parent that it names, no service is needed, and ids of traces may have 128 bits. */
+#define ZIPKIN_LONG                                                                                \
+    "{\"traceId\":\"b8efff798038103d269b633813fc60c\",\"id\":\"1\",\"timestamp\":15}"
+#define ZIPKIN_LISTS                                                                               \
+    "[[" LIST2(ZIPKIN_SPAN("1", "", "top", "a", ZIPKIN_TIME("10", "60")),                          \
+               ZIPKIN_SPAN("2", "1", "serve", "a",                                                 \
+                           ZIPKIN_TIME("20", "20") ",\"shared\":true")) "],[" ZIPKIN_LONG "]]"
+
+static void zipkin_lists_may_be_nested(void **state)
+{
+    (void)state;
+    assert_read(&tv_reader_zipkin, TV_BYTES(ZIPKIN_LISTS),
+                "top@a 0 10000+60000\n"
+                "serve@a 1 20000+20000\n"
+                "@ 0 15000+55000\n");
+    assert_event_of(&tv_reader_zipkin, TV_BYTES(ZIPKIN_LISTS), 2,
+                    "{\"args\":{\"trace_id\":\"0b8efff798038103d269b633813fc60c\","
+                    "\"span_id\":\"0000000000000001\"}}");
+}
+
+/* Files that are something else, and files of which only the beginning is known. */
+static void others_are_not_jaeger_or_zipkin(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool jaeger, zipkin;
+    } files[] = {
+        {"{\"data\":[{\"traceID\":\"1\",\"spans\":[{\"trace", true, false},
+        {"{\"data\":[{\"processes\":{\"p1\":{\"servi", true, false},
+        {"{\"data\":[{\"id\":1}]}", false, false},
+        {"{\"spans\":[]}", false, false},
+        {"\xef\xbb\xbf [ [ {\"traceId\":\"1\",\"id\":\"2\",\"timestamp\":1,\"na", false, true},
+        {"[{\"traceId\":\"1\",\"id\":\"2\",\"timestamp\":1,\"ph\":\"X\"}]", false, false},
+        {"[{\"traceId\":\"1\",\"id\":\"2\"}]", false, false},
+        {"[{\"id\":\"2\",\"timestamp\":1}]", false, false},
+    };
+    for (size_t i = 0; i < TV_COUNT(files); i++) {
+        struct tv_bytes file = tv_bytes_of(files[i].text);
+        assert_int_equal(tv_reader_jaeger.sniff(file, file.length) > 0, files[i].jaeger);
+        assert_int_equal(tv_reader_zipkin.sniff(file, file.length) > 0, files[i].zipkin);
+    }
+}
+
 static void damage_is_survived(void **state)
 {
     (void)state;
@@ -285,6 +480,9 @@ static void damage_is_survived(void **state)
         &tv_reader_otlp_spans,
         TV_BYTES(FILE_OF(SERVICE("a", SPAN("01", "", "p", "1", "99",
                                            EVENT) "," SPAN("02", "01", "q", "2", "9", LINK)))));
+    assert_damage_survived(&tv_reader_jaeger, TV_BYTES(JAEGER_SHOP_FILE));
+    assert_damage_survived(&tv_reader_zipkin, TV_BYTES(ZIPKIN_SHARED_FILE));
+    assert_damage_survived(&tv_reader_zipkin, TV_BYTES(ZIPKIN_LISTS));
     tv_out_release(&request);
 }
 
@@ -292,4 +490,8 @@ UNIT_TESTS(otlp_spans, cmocka_unit_test(children_nest_or_have_arrows),
            cmocka_unit_test(others_have_tracks_of_their_own),
            cmocka_unit_test(odd_parents_make_roots), cmocka_unit_test(times_may_be_missing),
            cmocka_unit_test(lines_are_requests), cmocka_unit_test(protobuf_is_the_same),
-           cmocka_unit_test(other_protobuf_is_told_apart), cmocka_unit_test(damage_is_survived));
+           cmocka_unit_test(other_protobuf_is_told_apart), cmocka_unit_test(jaeger_spans_are_spans),
+           cmocka_unit_test(jaeger_processes_are_of_a_trace),
+           cmocka_unit_test(jaeger_members_may_be_missing),
+           cmocka_unit_test(zipkin_servers_share_ids), cmocka_unit_test(zipkin_lists_may_be_nested),
+           cmocka_unit_test(others_are_not_jaeger_or_zipkin), cmocka_unit_test(damage_is_survived));

@@ -60,6 +60,7 @@ const FORMATS = [
   ['Linux ftrace', 'text, trace-cmd report, atrace, systrace pages'],
   ['pprof profile', 'also text of Go and tcmalloc, and CPU profiles of gperftools'],
   ['OpenTelemetry', 'profiles and spans (OTLP), in protobuf and JSON'],
+  ['Jaeger, Zipkin', 'spans in JSON'],
   ['Java Flight Recorder', '.jfr'],
   ['Perfetto', 'system traces of Android, Chrome, Flutter'],
   ['V8, speedscope, Firefox Profiler', '.cpuprofile, .heapprofile, profiles in JSON'],

@@ -6,10 +6,10 @@ import type { ErrorKind } from '../../model/opening';
 const REMEDIES: Record<ErrorKind | 'empty' | 'packed' | 'encrypted' | 'window', string> = {
   unsupported:
     'traceview reads Android method traces, Trace Event JSON (Chrome, Node, Bazel, PyTorch, …), ftrace text, ' +
-    'systrace pages, Perfetto, Java Flight Recorder, pprof, OpenTelemetry profiles and spans, perf, V8, speedscope, ' +
-    'the Firefox Profiler, CPU profiles of hprof, callgrind, cachegrind, cProfile, Austin, strace text, ' +
-    'XML of Instruments, .ninja_log and collapsed stacks, also packed with gzip, zstd, zip or tar. ' +
-    'Check that this is the right file, and that it is complete.',
+    'systrace pages, Perfetto, Java Flight Recorder, pprof, OpenTelemetry profiles and spans, spans of Jaeger and ' +
+    'Zipkin, perf, V8, speedscope, the Firefox Profiler, CPU profiles of hprof, callgrind, cachegrind, cProfile, ' +
+    'Austin, strace text, XML of Instruments, .ninja_log and collapsed stacks, also packed with gzip, zstd, zip or ' +
+    'tar. Check that this is the right file, and that it is complete.',
   empty:
     'Nothing was written to it: end the recording before you copy the file, and check that there is space on the ' +
     'device; then record, or copy, again.',
