@@ -146,6 +146,7 @@ test('names are completed, and queries are saved', { skip }, async () => {
 
   await box.fill('-- mine\nselect 7 as a');
   await page.locator('.sql').getByRole('button', { name: 'Keep' }).click();
+  await until(async () => (await place(page)).tab, 'sql', 'the tab in the address');
   await page.reload();
   await there(page);
   await page.getByLabel('Ready queries').selectOption({ label: 'mine' });
