@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/calltree/sample_values.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "writers/text/names.h"
@@ -105,16 +106,6 @@ static void sample_file_group(struct sample_file *file)
     tv_free(keys);
 }
 
-/* Return the largest group, the first one of equals.  There is at least one group. */
-static size_t sample_file_busiest(const struct sample_file *file)
-{
-    size_t busiest = 0;
-    for (size_t i = 1; i < file->group_count; i++)
-        if (file->groups[i].count > file->groups[busiest].count)
-            busiest = i;
-    return busiest;
-}
-
 /* Return a text of the trace. */
 static struct tv_bytes sample_file_text(const struct sample_file *file, uint32_t string)
 {
@@ -126,6 +117,28 @@ static const struct tv_value_type *sample_group_type(const struct sample_file *f
                                                      const struct sample_group *group)
 {
     return &file->trace->tables.value_types.rows[group->type];
+}
+
+/* Return the largest group of the value type that is shown first, or of all if the selection has
+ * none of it; the first one of equals.  There is at least one group. */
+static size_t sample_file_main_group(const struct sample_file *file)
+{
+    struct tv_sample_values values = tv_sample_values_of(file->trace);
+    const struct tv_sample_value *shown = tv_sample_values_default(&values);
+    size_t best = 0;
+    bool best_is_shown = false;
+    assert(file->group_count > 0 && shown);
+    for (size_t i = 0; i < file->group_count; i++) {
+        const struct sample_group *group = &file->groups[i];
+        bool is_shown = sample_group_type(file, group)->name == shown->name;
+        if (i == 0 || is_shown > best_is_shown ||
+            (is_shown == best_is_shown && group->count > file->groups[best].count)) {
+            best = i;
+            best_is_shown = is_shown;
+        }
+    }
+    tv_sample_values_release(&values);
+    return best;
 }
 
 /* Return true when the weights of a group have this unit. */
@@ -331,7 +344,7 @@ static void speedscope_write(struct sample_file *file)
                            "\n\"exporter\":\"traceview\",\"name\":");
     tv_out_json(file->out, sample_file_text(file, file->trace->head->inputs[0].name));
     tv_out_format(file->out, ",\"activeProfileIndex\":%zu,\n\"shared\":{\"frames\":[",
-                  file->group_count > 0 ? sample_file_busiest(file) : (size_t)0);
+                  file->group_count > 0 ? sample_file_main_group(file) : (size_t)0);
     speedscope_write_frames(file);
     tv_out_text(file->out, "]},\n\"profiles\":[");
     for (size_t i = 0; i < file->group_count; i++) {
@@ -451,7 +464,7 @@ static int64_t cpuprofile_last_length(const struct sample_file *file,
 /* Write one group, because the format has room for one thread and one kind of weight. */
 static void cpuprofile_write(struct sample_file *file)
 {
-    const struct sample_group *group = &file->groups[sample_file_busiest(file)];
+    const struct sample_group *group = &file->groups[sample_file_main_group(file)];
     int64_t start = INT64_MAX, last = 0;
     cpuprofile_count_weights(file, group);
     (void)sample_file_number_paths(file, group->first, group->count);
