@@ -178,7 +178,8 @@ static enum tv_status cmd_diff_write(const struct tv_settings *settings, const s
 }
 
 /* Check that both profiles have a clock in common, and count the same thing. */
-static enum tv_status cmd_diff_check_kinds(const struct tv_profile *a, const struct tv_profile *b,
+static enum tv_status cmd_diff_check_kinds(const struct tv_settings *settings,
+                                           const struct tv_profile *a, const struct tv_profile *b,
                                            struct tv_error *err)
 {
     if (!(a->clocks & b->clocks))
@@ -189,14 +190,9 @@ static enum tv_status cmd_diff_check_kinds(const struct tv_profile *a, const str
                        "one trace has calls and the other has samples: they cannot be compared");
     if (!a->figures.sampled)
         return TV_OK;
-    struct tv_bytes of_a = tv_sample_figures_unit(a->head, &a->figures);
-    struct tv_bytes of_b = tv_sample_figures_unit(b->head, &b->figures);
-    if (tv_bytes_equal(of_a, of_b))
-        return TV_OK;
-    return tv_fail(
-        err, TV_ERR_USAGE, TV_NO_OFFSET,
-        "the samples are in %.*s and in %.*s: choose a value that both have with --value",
-        (int)of_a.length, (const char *)of_a.data, (int)of_b.length, (const char *)of_b.data);
+    return tv_figures_check_sides(settings, (const struct tv_trace_info *[]){a->head, b->head},
+                                  (const struct tv_sample_figures *[]){&a->figures, &b->figures},
+                                  err);
 }
 
 /* Read both traces, and compare them on the clocks that both have. */
@@ -214,7 +210,7 @@ static int cmd_diff_run(const struct tv_command *command, const struct tv_settin
     if (status == TV_OK)
         status = cmd_diff_read_side(settings, 1, &b, &err);
     if (status == TV_OK)
-        status = cmd_diff_check_kinds(a.profile, b.profile, &err);
+        status = cmd_diff_check_kinds(settings, a.profile, b.profile, &err);
     if (status == TV_OK)
         status = tv_sort_check(settings, a.profile->clocks & b.profile->clocks, &err);
     if (status == TV_OK && settings->table.format == TV_DIFF_TEXT)

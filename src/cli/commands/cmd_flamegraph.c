@@ -346,7 +346,8 @@ static void cmd_collapse_release_side(struct collapse_side *side)
 }
 
 /* Check that the numbers of both traces mean the same. */
-static enum tv_status cmd_collapse_check_sides(const struct collapse_side *a,
+static enum tv_status cmd_collapse_check_sides(const struct tv_settings *settings,
+                                               const struct collapse_side *a,
                                                const struct collapse_side *b, struct tv_error *err)
 {
     const struct tv_call_tree *old = a->measured.tree, *fresh = b->measured.tree;
@@ -354,14 +355,11 @@ static enum tv_status cmd_collapse_check_sides(const struct collapse_side *a,
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "one trace has calls and the other has samples: they cannot be compared");
     if (old->figures.sampled) {
-        struct tv_bytes of_a = tv_sample_figures_unit(old->head, &old->figures);
-        struct tv_bytes of_b = tv_sample_figures_unit(fresh->head, &fresh->figures);
-        if (!tv_bytes_equal(of_a, of_b))
-            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                           "the samples are in %.*s and in %.*s: choose a value that both have "
-                           "with --value",
-                           (int)of_a.length, (const char *)of_a.data, (int)of_b.length,
-                           (const char *)of_b.data);
+        enum tv_status status = tv_figures_check_sides(
+            settings, (const struct tv_trace_info *[]){old->head, fresh->head},
+            (const struct tv_sample_figures *[]){&old->figures, &fresh->figures}, err);
+        if (status != TV_OK)
+            return status;
     }
     if (a->counting.cpu != b->counting.cpu)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
@@ -380,7 +378,7 @@ static int cmd_collapse_run_diff(const struct tv_command *command,
     if (status == TV_OK)
         status = cmd_collapse_read_side(settings, 1, &b, &err);
     if (status == TV_OK)
-        status = cmd_collapse_check_sides(&a, &b, &err);
+        status = cmd_collapse_check_sides(settings, &a, &b, &err);
     if (status == TV_OK)
         status = tv_output_open(&output, settings->output, settings->quiet, &err);
     if (status == TV_OK) {

@@ -440,6 +440,31 @@ enum tv_status tv_measure_lengths(const struct tv_settings *settings,
     return TV_OK;
 }
 
+enum tv_status tv_figures_check_sides(const struct tv_settings *settings,
+                                      const struct tv_trace_info *const heads[2],
+                                      const struct tv_sample_figures *const figures[2],
+                                      struct tv_error *err)
+{
+    struct tv_bytes units[2], names[2];
+    for (size_t i = 0; i < 2; i++) {
+        units[i] = tv_sample_figures_unit(heads[i], figures[i]);
+        names[i] = tv_trace_info_text(heads[i], figures[i]->name);
+    }
+    if (!tv_bytes_equal(units[0], units[1]))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "the samples are in %.*s and in %.*s: choose a value that both have with "
+                       "--value",
+                       (int)units[0].length, (const char *)units[0].data, (int)units[1].length,
+                       (const char *)units[1].data);
+    if (!tv_bytes_equal(names[0], names[1]) && !settings->quiet)
+        tv_message(
+            "%s: note: its value '%.*s' is compared with '%.*s' of %s; --value chooses one that "
+            "both have",
+            settings->files.items[0], (int)names[0].length, (const char *)names[0].data,
+            (int)names[1].length, (const char *)names[1].data, settings->files.items[1]);
+    return TV_OK;
+}
+
 void tv_measured_release(struct tv_measured *measured)
 {
     tv_call_tree_free(measured->tree);

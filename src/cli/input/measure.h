@@ -28,6 +28,13 @@ enum tv_measure_flags {
 enum tv_status tv_measure_tree(const struct tv_settings *settings, unsigned flags,
                                struct tv_measured *measured, struct tv_error *err) TV_MUST_CHECK;
 
+/* Check that the samples of two traces have one unit.  Values of other names, which the user has
+ * not chosen with --value, are told on standard error: allocated bytes are not bytes in use. */
+enum tv_status tv_figures_check_sides(const struct tv_settings *settings,
+                                      const struct tv_trace_info *const heads[2],
+                                      const struct tv_sample_figures *const figures[2],
+                                      struct tv_error *err) TV_MUST_CHECK;
+
 /* As tv_measure_tree, in memory that trees of further files can use again; NULL: none. */
 enum tv_status tv_measure_next_tree(const struct tv_settings *settings, unsigned flags,
                                     struct tv_tree_memory *memory, struct tv_measured *measured,
