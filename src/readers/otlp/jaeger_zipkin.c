@@ -696,18 +696,11 @@ static uint8_t maker_look(struct tv_json_stream *stream)
     return stream->at < stream->end ? *stream->at : 0;
 }
 
-static void maker_skip_mark(struct tv_json_stream *stream, struct tv_bytes text)
-{
-    if (tv_bytes_starts_with(text, TV_BYTES("\xef\xbb\xbf")))
-        stream->at += 3;
-}
-
 void tv_otlp_make_foreign_requests(struct tv_otlp_file *file)
 {
     struct span_maker maker;
     bool jaeger = file->content == TV_OTLP_JAEGER;
     maker_init(&maker, file->text.bytes);
-    maker_skip_mark(&maker.stream, file->text.bytes);
     while (!maker.stream.bad && maker_look(&maker.stream) == (jaeger ? '{' : '['))
         (jaeger ? jaeger_add_document : zipkin_add_document)(&maker);
     if (maker.stream.bad || maker.stream.at != maker.stream.end)
@@ -787,7 +780,6 @@ int tv_otlp_sniff_foreign(enum tv_otlp_content content, struct tv_bytes prefix)
 {
     struct tv_json_stream stream = tv_json_stream_over(prefix);
     bool jaeger = content == TV_OTLP_JAEGER;
-    maker_skip_mark(&stream, prefix);
     if (maker_look(&stream) != (jaeger ? '{' : '['))
         return 0;
     return (jaeger ? sniff_jaeger : sniff_zipkin)(&stream) ? TV_JSON_PROFILE_SURE : 0;

@@ -347,8 +347,6 @@ void tv_otlp_make_requests(struct tv_otlp_file *file)
 {
     struct otlp_maker maker;
     otlp_maker_init(&maker, file->text.bytes);
-    if (tv_bytes_starts_with(file->text.bytes, TV_BYTES("\xef\xbb\xbf")))
-        maker.stream.at += 3;
     while (otlp_has_request(&maker.stream)) {
         size_t start = maker.messages[0].length;
         otlp_make_message(&maker, file->content == TV_OTLP_SPANS ? OTLP_SPAN_REQUEST : OTLP_REQUEST,
