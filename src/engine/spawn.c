@@ -12,7 +12,7 @@
  *
  * The child reads untrusted files.  It inherits nothing that it does not need: no environment but
  * the settings of sanitizers and its TMPDIR, no ignored or blocked signal, no terminal's group.
- * Its directory is removed by us, because the child cannot when it is killed.
+ * We remove the child's directory, because a killed child cannot.
  */
 #define _GNU_SOURCE /* O_PATH, pipe2, environ */
 #include "engine/internal.h"

@@ -12,7 +12,7 @@
  * table is searched from its start, and "/NAME" fits any path of one segment: it does not make a
  * path exist whose methods all differ (404, not 405).
  *
- * What a client says about itself is believed only behind a proxy that the owner named: of
+ * Headers about the client are believed only behind a proxy that the owner named: of
  * X-Forwarded-For only the last address, which that proxy has added.
  */
 #include "upload/server.h"

@@ -150,7 +150,7 @@ async function giveBack(kind, one) {
   try {
     await clear(one);
   } catch {
-    // It does not answer, or has been closed.
+    // The page does not answer, or has been closed.
     return context.close();
   }
   if (idle.size >= MAX_IDLE) {

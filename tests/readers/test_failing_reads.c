@@ -135,7 +135,7 @@ static void take_packet(struct tv_record_visitor *visitor, const struct tv_pf_re
     (void)record;
 }
 
-static enum tv_status visit(struct tv_source *source, struct tv_error *err)
+static enum tv_status visit_records(struct tv_source *source, struct tv_error *err)
 {
     struct tv_record_visitor visitor = {begin_input, take_event, take_member, take_line,
                                         take_packet};
@@ -173,7 +173,7 @@ static bool fails_with_each_read(struct disk *disk, read_whole *read)
         source = disk_open(disk);
         enum tv_status status = read(source, &err);
         tv_source_free(source);
-        /* What is wrong with a file may be found before its last bytes are read. */
+        /* A fault of the file itself may be found before its last bytes are read. */
         if (status != TV_ERR_IO && (whole == TV_OK || status != whole)) {
             printf("# read %u of %u: status %d %s\n", (unsigned)i, (unsigned)count, (int)status,
                    status == TV_OK ? "" : err.message);
@@ -267,9 +267,9 @@ static void test_file(const char *path)
     struct disk disk = {.bytes = {bytes.buffer, bytes.length}};
     report(fails_with_each_read(&disk, build_in_one), path, "reading fails");
     report(fails_with_each_read(&disk, build_in_three), path, "reading in parts fails");
-    report(fails_with_each_read(&disk, visit), path, "visiting the records fails");
+    report(fails_with_each_read(&disk, visit_records), path, "visiting the records fails");
     report(fails_with_the_pipe(&disk, build_in_one), path, "the pipe breaks");
-    report(fails_with_the_pipe(&disk, visit), path, "the pipe breaks, records");
+    report(fails_with_the_pipe(&disk, visit_records), path, "the pipe breaks, records");
     report(stops_on_request(&disk, 1) && stops_on_request(&disk, 3), path, "stops");
     describe_later(&disk);
     tv_out_release(&bytes);

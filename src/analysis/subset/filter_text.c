@@ -7,7 +7,7 @@
  *   |   key | regular expression
  *   negated operator
  *
- * What a character means depends on where it stands.  Quotes take every meaning away:
+ * The place of a character decides its meaning.  Quotes take every meaning away:
  *
  *     place                     '*'        '|'          operator      blank
  *     key                       itself     itself       ends it       ends it

@@ -7,7 +7,7 @@
  *
  * Both ways give the same numbers; streaming needs less time and memory.
  *
- * What changes a tree is applied in one order, whatever the order of the options:
+ * Changes of a tree are applied in one order, whatever the order of the options:
  *
  *     count -> subtract the cost of recording -> frames of the filter -> transforms -> fold names
  *

@@ -2,8 +2,8 @@
 /*
  * plan.c - from the options of `record` to the plan of one recording, and its start.
  *
- * What is recorded, and how the recorder gets in, depends on the program and on what the machine
- * allows.  All of that is decided here, before anything starts: a program that ran for an hour must
+ * The contents of a recording, and the way into the program, depend on the program and the machine.
+ * Both are decided here, before anything starts: a program that ran for an hour must
  * not end with a file that cannot be written.
  *
  *     options, the program's file -> way, kind, format -> checks of all options -> paths, checked

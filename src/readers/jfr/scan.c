@@ -11,7 +11,7 @@
  * again.
  *
  * Sums are arrays with a place for each stack of the chunk's pool, so a sample costs no search.
- * These arrays are larger than the cache and used in no order; sixteen samples therefore wait while
+ * Arrays of sums exceed the cache and are used in no order; sixteen samples therefore wait while
  * their sums are fetched.  A type whose array would make the sums larger than the chunk itself has
  * none: its events are left, which costs time but no memory.
  *

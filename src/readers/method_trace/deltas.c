@@ -16,7 +16,7 @@
  * eight bytes are read number by number, and those with a number of more than eight bytes by the
  * general functions.
  *
- * Whatever is unusual (an id that is not listed, a time that goes back, an undefined action) ends
+ * Anything unusual (an id that is not listed, a time that goes back, an undefined action) ends
  * the attempt before that record.  The file is then surveyed and read again (deliver.c): nothing is
  * repaired here, where every record would pay for it.
  */

@@ -421,7 +421,7 @@ static void jaeger_make_event(struct span_maker *maker)
 }
 
 /* Write the events of a list of objects. */
-static void maker_put_events(struct span_maker *maker, void make(struct span_maker *maker))
+static void maker_put_span_events(struct span_maker *maker, void make(struct span_maker *maker))
 {
     if (!tv_json_open(&maker->stream, '['))
         return;
@@ -500,7 +500,7 @@ static struct tv_bytes jaeger_make_span(struct span_maker *maker)
     if (maker_enter(maker, &members[JAEGER_TAGS]))
         jaeger_put_tags(maker);
     if (maker_enter(maker, &members[JAEGER_LOGS]))
-        maker_put_events(maker, jaeger_make_event);
+        maker_put_span_events(maker, jaeger_make_event);
     if (maker_enter(maker, &members[JAEGER_WARNINGS]) && tv_json_peek(&maker->stream) == '[')
         maker_put_attribute(maker, "warnings", maker_raw(maker, &members[JAEGER_WARNINGS]));
     maker_put_status(maker);
@@ -651,7 +651,7 @@ static struct tv_bytes zipkin_make_span(struct span_maker *maker)
     if (maker_enter(maker, &members[ZIPKIN_TAGS]))
         zipkin_put_tags(maker);
     if (maker_enter(maker, &members[ZIPKIN_ANNOTATIONS]))
-        maker_put_events(maker, zipkin_make_event);
+        maker_put_span_events(maker, zipkin_make_event);
     if (maker_enter(maker, &members[ZIPKIN_LOCAL]))
         (void)tv_json_find_members(&maker->stream, &service, 1);
     maker_put_status(maker);

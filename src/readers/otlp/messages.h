@@ -119,7 +119,7 @@ struct tv_otlp_sample_fields {
  * sample, so that the module of pages stays small. */
 bool tv_otlp_next(struct tv_cursor *cursor, struct tv_protobuf_field *field);
 
-/* What a file has. */
+/* Contents of a file. */
 enum tv_otlp_content { TV_OTLP_PROFILES, TV_OTLP_SPANS, TV_OTLP_JAEGER, TV_OTLP_ZIPKIN };
 
 /* The requests of a file. */
@@ -198,7 +198,7 @@ struct tv_bytes tv_otlp_parse_value(struct tv_bytes message, uint64_t *number);
 /* Write a value as JSON. */
 void tv_otlp_write_value(struct tv_bytes message, struct tv_out *out);
 
-/* Which process and library the current message of a walk is of. */
+/* The process and the library of the current message of a walk. */
 struct tv_otlp_origin {
     struct tv_profile_input *profile;
     struct tv_map unnumbered;        /* name (string) of a process without an id -> a number */

@@ -11,10 +11,10 @@
  *
  *     MONOTONIC 4500 -> 4500 - 900 + 1000 = 4600;   4900 -> 4900 - 4800 + 5000 = 5100
  *
- * There are at most 32 clocks, so sets of clocks are masks.  Paths and hops are made when a time of
- * their clock occurs: most traces use one or two of their clocks.  A clock that was once set back
- * cannot be searched by its time, so no path leads from it; the last point that was used is tried
- * first, because times mostly ascend.
+ * A trace has at most 32 clocks, so sets of clocks are masks.  Paths and hops are made when a time
+ * of their clock occurs: most traces use one or two of their clocks.  A clock that was once set
+ * back cannot be searched by its time, so no path leads from it; the last point that was used is
+ * tried first, because times mostly ascend.
  *
  * Ids from 64 to 127 belong to one sequence of packets and mean another clock in each.  They are
  * not in this table (sequences.c).

@@ -9,7 +9,7 @@
  *
  * A reader of the excerpt sees no event before the range, so it cannot know what is open.  The
  * beginnings of such slices are moved to the start of the range, and their ends made at its end.
- * What a task does at the start is told by switches: from the idle task to a running one, and from
+ * Switches tell the state of each task at the start: from the idle task to a running one, and from
  * each sleeping one to the idle task, with its state.
  *
  * Times of compact messages are differences, so leaving a row out changes those that follow: all

@@ -9,7 +9,7 @@
  *     134 concurrent_session_event                 a track (sessions.c)
  *     35 trace_stats, 34 ftrace_stats              diagnostics
  *
- * Where Perfetto has a key for a fact (android_build_fingerprint ...), that is the key here, so
+ * A fact has Perfetto's key if there is one (android_build_fingerprint ...), so
  * that queries for one tool find the same in the other.
  *
  * The kernel counts its losses from the time it was started.  Only the growth between the

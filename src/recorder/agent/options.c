@@ -193,7 +193,7 @@ static bool options_read_number(const struct agent_option *option, const char *t
 }
 
 /* Write a number with the largest unit that divides it, so that it reads back as the same number.
- * Of each kind the table has a unit of 1 after the larger ones, which ends the search. */
+ * The table ends each kind with the unit 1, which ends the search. */
 static void options_print_number(enum option_kind kind, uint64_t number, char *text, size_t room)
 {
     assert(kind >= NUMBER);

@@ -14,7 +14,7 @@
  * following ones, and those that it covers are counted as late and not made up for: samples in
  * quick succession would count the stack of that moment several times.
  *
- * How a stack is taken depends on the program: code that calls our hooks has shadow stacks, which
+ * The program decides how a stack is taken: code that calls our hooks has shadow stacks, which
  * every call must then keep; other code is unwound in a signal handler of the thread itself.
  */
 #define _GNU_SOURCE

@@ -824,7 +824,6 @@ static void compare_json_renames(struct tv_out *out, const struct tv_comparison 
     tv_free(renames);
 }
 
-/* Write the comparison as JSON (docs/compare.md). */
 static void compare_write_json(struct tv_out *out, const struct tv_compare_report *report)
 {
     static const char *const by[] = {"method", "path", "class", "package", "thread"};

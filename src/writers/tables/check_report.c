@@ -578,7 +578,6 @@ static void check_write_rows(struct tv_out *out, const struct tv_rule_answer *an
     tv_out_text(out, answer->more ? " or more" : "");
 }
 
-/* Print the answer of a rule in SQL with its first rows. */
 static void check_text_answer(struct tv_out *out, const struct tv_trace *trace,
                               const struct tv_rule_answer *answer)
 {

@@ -336,7 +336,7 @@ static void pstats_has_values_of_any_type(void **context)
     SMALL_ASSERT(PSTATS_OF(INTEGER("\3"), "l\4\0\0\0\xff\x7f\xff\x7f\xff\x7f\xff\x7f", ONE_SECOND,
                            ONE_SECOND),
                  PSTATS_TOLD("3", "1152921504606846975"));
-    /* What cannot be a number of calls, or a line, is none. */
+    /* A number that cannot be of calls, or a line, is none. */
     SMALL_ASSERT(PSTATS_OF(INTEGER("\3"), "l\xff\xff\xff\xff\5\0", ONE_SECOND, ONE_SECOND),
                  PSTATS_TOLD("3", "0"));
     SMALL_ASSERT(PSTATS_OF(INTEGER("\3"), "N", ONE_SECOND, ONE_SECOND), PSTATS_TOLD("3", "0"));

@@ -36,7 +36,7 @@ static void names(void **state)
     check(&demangler, "_ZN12_GLOBAL__N_13payEv", "(anonymous namespace)::pay", "()");
     check(&demangler, "_Z3payv.cold", "pay", "()");
     check(&demangler, "_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write", "");
-    /* Of rustc 1.95 for "impl P for A"; c++filt -s rust reads it so, with the hash. */
+    /* "impl P for A" by rustc 1.95; c++filt -s rust reads it so, with the hash. */
     check(&demangler, "_ZN41_$LT$r..shop..A$u20$as$u20$r..shop..P$GT$1p17h23a5673786e32e80E",
           "<r::shop::A as r::shop::P>::p", "");
     check(&demangler, "_RNvC1a4main", "a::main", "");

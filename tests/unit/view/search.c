@@ -158,7 +158,7 @@ static void a_search_keeps_to_range_and_tracks(void **state)
                   "\"next\":null,\"count\":1,\"done\":225,\"of\":225}");
 }
 
-/* What a sample says may stand anywhere in a binary file, so samples are read one after another;
+/* Texts of a sample may stand anywhere in a binary file, so samples are read one after another;
  * the two values of the first one are one sample.  Places in the file end at 193. */
 static void samples_are_read_one_after_another(void **state)
 {

@@ -13,7 +13,7 @@
 // Every answer belongs to one TreeLines object. If the table has another one when it arrives, the
 // answer is dropped: its lines would be those of another range.
 //
-// What is open is part of the address, except the lines that the selected method opened: a link
+// Open lines are part of the address, except the lines that the selected method opened: a link
 // would otherwise change with each click.
 
 import { Latest } from '../base/latest';

@@ -7,7 +7,7 @@
 //     process                 at the foot of its heading     through the rows of the process
 //     trace                   in each heading                through everything
 //
-// Of several instants in one pixel one is painted, the selected one if it is among them. Lines that
+// One of several instants in a pixel is painted, the selected one if it is among them. Lines that
 // would be closer than 32 pixels on average are left out: they would hide what they run through.
 
 import { eventColour } from '../model/colours';
