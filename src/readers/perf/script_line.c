@@ -106,7 +106,7 @@ static bool script_is_misc(struct tv_bytes word)
     return word.length > 0;
 }
 
-/* Parse what is before the time: "comm pid/tid [cpu] misc". */
+/* Parse what is before the time: "comm pid/tid [cpu] misc".  The name may be missing. */
 static bool script_parse_front(struct tv_bytes front, struct tv_script_head *head)
 {
     struct tv_bytes word = script_take_last(&front);
@@ -118,7 +118,7 @@ static bool script_parse_front(struct tv_bytes front, struct tv_script_head *hea
     if (word.length == 0 || !script_parse_ids(word, head))
         return false;
     head->comm = tv_bytes_trim(front);
-    return head->comm.length > 0;
+    return true;
 }
 
 /* Return the end of the event's name in the text: the colon before a blank or the end. */
@@ -189,7 +189,8 @@ static bool script_parse_timed(struct tv_bytes line, struct tv_script_head *head
         if (script_parse_clock(line, start, colon, &head->time) &&
             script_parse_front(script_part(line, 0, start), head)) {
             script_parse_back(script_part(line, colon + 1, line.length), head);
-            return true;
+            /* Without -F comm the number alone is a thread, above the frames of a stack. */
+            return head->comm.length > 0 || head->tail.length == 0;
         }
     }
     return false;
@@ -208,11 +209,11 @@ static bool script_parse_untimed(struct tv_bytes line, struct tv_script_head *he
     uint64_t period;
     *head = (struct tv_script_head){.period = 1};
     if (script_is_number(number) && tv_parse_u64(number, &period) &&
-        script_parse_front(before, &other)) {
+        script_parse_front(before, &other) && other.comm.length > 0) {
         *head = other;
         head->has_period = true;
         head->period = period > INT64_MAX ? INT64_MAX : (int64_t)period;
-    } else if (!script_parse_front(front, head)) {
+    } else if (!script_parse_front(front, head) || head->comm.length == 0) {
         return false;
     }
     head->time = 0;

@@ -63,6 +63,9 @@ static void heads_have_the_fields_that_were_chosen(void **state)
     assert_head("a 1 [000] 1.000001: s:s_switch: prev=x 2.000000: y",
                 "a|0/1|0|1000001000|1|s:s_switch|prev=x 2.000000: y");
     assert_head(":7 -1/-1 1.000001: 3 cycles:", ":7|4294967295/4294967295|-1|1000001000|3|cycles|");
+    assert_head("4811  1.000001:      page-faults: ", "|0/4811|-1|1000001000|1|page-faults|");
+    assert_head("4811/4856  1.000001: ", "|4811/4856|-1|1000001000|1||");
+    assert_head("4811 1.000001: cycles: text of something else", "none");
     assert_head("mt 1.000001: cycles:", "none");
     assert_head("mt x 1.000001: cycles:", "none");
     assert_head("mt 1 1.0001: cycles:", "none");
