@@ -13,7 +13,10 @@
 #include "sql/statement.h"
 #include "sql/values.h"
 
-/* ---- Values of rows (cmd_fleet_open.c) ---- */
+/* ---- Times and values of rows (cmd_fleet_open.c) ---- */
+
+/* Return the time so many seconds ago, in microseconds since 1970; 0: it was before 1970. */
+int64_t tv_fleet_time_before(uint64_t seconds);
 
 /* Return an integer, 0 for NULL; a key of the tables; a text, empty for NULL. */
 int64_t tv_fleet_value_integer(const struct tv_sql_value *value);

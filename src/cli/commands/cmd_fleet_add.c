@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "base/file.h"
 #include "base/heap.h"
@@ -35,13 +34,6 @@
 static const enum tv_fleet_table fleet_tables[] = {
     TV_FLEET_TRACE,  TV_FLEET_METHOD,  TV_FLEET_METHOD_NAME, TV_FLEET_PATH, TV_FLEET_THREAD,
     TV_FLEET_SAMPLE, TV_FLEET_FINDING, TV_FLEET_FRAME,       TV_FLEET_SLICE};
-
-static int64_t fleet_now_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
 
 /* ---- Reading traces ---- */
 
@@ -107,7 +99,7 @@ static enum tv_status fleet_read_labelled(const struct fleet_reading *reading, c
     struct tv_progress unseen = {0};
     struct tv_fleet_origin origin = {
         .uri = file,
-        .added_us = fleet_now_us(),
+        .added_us = tv_fleet_time_before(0),
         .labels = labels->items,
         .label_count = labels->count,
         .path_share = reading->settings->fleet.path_share,

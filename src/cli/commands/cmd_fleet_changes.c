@@ -16,7 +16,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "analysis/compare/change_points.h"
 #include "analysis/compare/changes.h"
@@ -642,8 +641,8 @@ static enum tv_status changes_write(struct tv_fleet_store *store, struct changes
     const struct tv_settings *settings = store->settings;
     struct tv_change_points points;
     struct tv_out query;
-    if (settings->fleet.since > 0 && settings->fleet.since < INT64_MAX / 1000000)
-        series->since = ((int64_t)time(NULL) - (int64_t)settings->fleet.since) * 1000000;
+    if (settings->fleet.since > 0)
+        series->since = tv_fleet_time_before(settings->fleet.since);
     tv_change_points_init(&points, series->sums, (uint32_t)series->row_count,
                           (uint32_t)series->versions.count);
     if (!settings->quiet)

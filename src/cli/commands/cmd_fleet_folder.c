@@ -698,15 +698,13 @@ enum tv_status tv_fleet_expire(const struct tv_command *command, const struct tv
     (void)command;
     struct fleet_folder folder = {.to = settings->fleet.to};
     uint64_t traces = 0;
-    int64_t now = (int64_t)time(NULL), keep = INT64_MAX / 1000000;
-    if (settings->fleet.keep < (uint64_t)keep)
-        keep = (int64_t)settings->fleet.keep;
+    int64_t edge = tv_fleet_time_before(settings->fleet.keep);
     tv_map_init(&folder.index);
     enum tv_status status = fleet_open_complete(&folder.store, settings, err);
     if (status == TV_OK)
         status = fleet_refuse_damage(&folder, err);
-    if (status == TV_OK && keep < now)
-        status = fleet_expire_batches(&folder, (now - keep) * 1000000, &traces, err);
+    if (status == TV_OK && edge > 0)
+        status = fleet_expire_batches(&folder, edge, &traces, err);
     status = fleet_change_files(&folder, status, err);
     if (status == TV_OK && !settings->quiet)
         tv_message("traceview: %" PRIu64 " %s expired; the sums are in the table rollup", traces,

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
@@ -24,7 +25,16 @@
 
 #define SUFFIX ".parquet"
 
-/* ---- Values of rows ---- */
+/* ---- Times and values of rows ---- */
+
+int64_t tv_fleet_time_before(uint64_t seconds)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (now.tv_sec < 0 || seconds > (uint64_t)now.tv_sec)
+        return 0;
+    return (now.tv_sec - (int64_t)seconds) * 1000000 + now.tv_nsec / 1000;
+}
 
 int64_t tv_fleet_value_integer(const struct tv_sql_value *value)
 {

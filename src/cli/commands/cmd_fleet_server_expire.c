@@ -18,7 +18,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
@@ -259,10 +258,9 @@ static enum tv_status expiry_expire_month(struct server_expiry *expiry, uint64_t
 enum tv_status tv_fleet_server_expire(struct tv_fleet_server *server, struct tv_error *err)
 {
     const struct tv_settings *settings = server->settings;
-    struct server_expiry expiry = {.server = server};
-    uint64_t now = (uint64_t)time(NULL), traces = 0;
-    if (settings->fleet.keep < now)
-        expiry.edge = (int64_t)(now - settings->fleet.keep) * 1000000;
+    struct server_expiry expiry = {.server = server,
+                                   .edge = tv_fleet_time_before(settings->fleet.keep)};
+    uint64_t traces = 0;
     enum tv_status status = expiry_find_months(&expiry, err); /* fails if there is no fleet */
     if (status == TV_OK)
         status = expiry_init(&expiry, err);
