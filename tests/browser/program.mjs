@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real program: as a viewer that serves a page, and as a command whose numbers are compared.
 import { execFileSync, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from './suite.mjs';
@@ -36,21 +36,17 @@ export function json(...command) {
 }
 
 /**
- * A port that the kernel chooses.  The program itself takes the lowest that is free from 27180 on:
+ * A port that is probably free.  The kernel gives none below 32768 to others, so that a program can
+ * be started again at its port.  The program itself takes the lowest that is free from 27180 on:
  * when one ends, that of another test has its port a moment later, and answers its page.
  */
-function freePort() {
-  const server = createServer().listen(0);
-  const { port } = server.address();
-  server.close();
-  return String(port);
-}
+const somePort = () => String(randomInt(10000, 27000));
 
 /** Starts a server on some port, which the signal ends; `ended` is its exit code. */
 async function start(words, signal, variables = {}) {
   for (;;) {
     try {
-      return await startOn(freePort(), words, signal, variables);
+      return await startOn(somePort(), words, signal, variables);
     } catch (error) {
       // Another program was faster.
       if (!/Address already in use/.test(error.message)) throw error;

@@ -95,10 +95,15 @@ const ANSWERS = {
   },
 };
 
-/** `trace.status` and `trace.facts` replace what those questions answer; `asked` counts questions. */
+/**
+ * `trace.status` and `trace.facts` replace what those questions answer; `asked` counts questions.
+ * From `hangUp` to `answer` nothing is answered; nobody else gets the port meanwhile.
+ */
 export function serve(trace, port = 0) {
   const asked = {};
+  let silent = false;
   const server = createServer((request, response) => {
+    if (silent) return request.socket.destroy();
     const url = new URL(request.url, 'http://127.0.0.1');
     const name = /\/api\/(\w+)$/.exec(url.pathname)?.[1];
     if (!name) {
@@ -115,9 +120,17 @@ export function serve(trace, port = 0) {
   });
   return new Promise((ready) =>
     server.listen(port, '127.0.0.1', () => {
+      server.unref(); // a test that fails does not close it
       ready({
         address: `http://127.0.0.1:${server.address().port}/token/`,
         asked,
+        hangUp: () => {
+          silent = true;
+          server.closeAllConnections();
+        },
+        answer: () => {
+          silent = false;
+        },
         close: () => {
           server.closeAllConnections();
           server.close();
@@ -130,4 +143,5 @@ export function serve(trace, port = 0) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { address } = await serve(mock.makeTrace(), Number(process.argv[2] ?? 0));
   console.log(address);
+  setInterval(() => {}, 1e9); // until it is interrupted
 }
