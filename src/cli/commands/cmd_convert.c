@@ -19,7 +19,9 @@
 #include "cli/input/selection.h"
 #include "cli/output/message.h"
 #include "cli/output/output.h"
+#include "model/subset/subset.h"
 #include "writers/trace/excerpt.h"
+#include "writers/trace/rewrite.h"
 #include "writers/trace/trace_formats.h"
 
 static const struct tv_option convert_options[] = {
@@ -120,6 +122,9 @@ static enum tv_status cmd_convert_trace(const struct tv_settings *settings,
     struct tv_subset subset;
     struct tv_trace_conversion conversion = {.trace = trace, .keep = &subset};
     enum tv_status status = TV_OK;
+    if (!format->method_trace && !tv_rewrite_can(trace) && tv_trace_is_empty(trace))
+        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
+                       "the trace has no events, and only a method trace may have none");
     if (format->method_trace)
         status = tv_clock_choose(settings, tv_trace_info_clocks(trace->head), &conversion.cpu, err);
     if (status != TV_OK)
