@@ -420,14 +420,22 @@ static enum tv_status sender_take_state(const struct upload_exchange *exchange,
     sending->again = sender_may_retry(exchange);
     if (exchange->status / 100 != 2)
         return sender_fail(exchange, err);
-    if (exchange->offset != UINT64_MAX && exchange->offset > tv_source_size(sending->file)) {
+    uint64_t size = tv_source_size(sending->file);
+    if (exchange->offset != UINT64_MAX && exchange->offset > size) {
         sending->again = false;
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                        "the server reports more bytes than the file has");
     }
+    if (exchange->offset != UINT64_MAX && exchange->offset < size && exchange->trace[0] != '\0') {
+        sending->again = false;
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
+                       "the server calls the upload complete, but has %" PRIu64 " of %" PRIu64
+                       " bytes",
+                       exchange->offset, size);
+    }
     if (exchange->offset != UINT64_MAX)
         sending->offset = exchange->offset;
-    assert(sending->offset <= tv_source_size(sending->file));
+    assert(sending->offset <= size);
     memcpy(sending->trace, exchange->trace, sizeof sending->trace);
     return TV_OK;
 }
