@@ -222,15 +222,29 @@ struct engine_child {
     atomic_uint questions; /* in progress */
 };
 
-/* Send a message, and wait while the queue is full. False: the server is gone. */
-static bool child_send(const struct tv_engine_message *message)
+/* In a build with coverage, write the counts of branches now: the supervisor kills a child that is
+ * no longer needed, so no exit handler would. */
+static void child_save_counts(void)
+{
+#ifdef TV_COVERAGE
+    void __gcov_dump(void);
+    void __gcov_reset(void);
+    __gcov_dump();
+    __gcov_reset();
+#endif
+}
+
+/* Send a message, and wait while the queue is full. If the message cannot be sent, end the process:
+ * the server would wait for it as long as this process lives. */
+static void child_send(const struct tv_engine_message *message)
 {
     while (!tv_engine_send(TV_ENGINE_FD_SOCKET, message, (struct tv_bytes){NULL, 0}, -1)) {
         struct pollfd wait = {.fd = TV_ENGINE_FD_SOCKET, .events = POLLOUT};
-        if (errno != EAGAIN || (poll(&wait, 1, -1) < 0 && errno != EINTR))
-            return false;
+        if (errno != EAGAIN || (poll(&wait, 1, -1) < 0 && errno != EINTR)) {
+            child_save_counts();
+            _exit(2);
+        }
     }
-    return true;
 }
 
 /* ---- Answers ---- */
@@ -376,18 +390,6 @@ struct child_question {
     size_t length;
     int pipe;
 };
-
-/* In a build with coverage, write the counts of branches now: the supervisor kills a child that is
- * no longer needed, so no exit handler would. */
-static void child_save_counts(void)
-{
-#ifdef TV_COVERAGE
-    void __gcov_dump(void);
-    void __gcov_reset(void);
-    __gcov_dump();
-    __gcov_reset();
-#endif
-}
 
 /* The thread of one question. */
 static void *child_answer_question(void *context)
@@ -638,7 +640,8 @@ static bool child_enter_sandbox(const struct tv_engine_begin *begin)
         return false;
     }
     hello.parts = parts;
-    return child_send(&hello);
+    child_send(&hello);
+    return true;
 }
 
 int tv_engine_main(const struct tv_engine_loader *loader)

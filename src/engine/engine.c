@@ -43,9 +43,10 @@
 
 void tv_engine_wake(struct tv_engines *engines)
 {
-    /* a full pipe wakes the supervisor as well */
-    if (write(engines->wake[1], "", 1) < 0)
-        return;
+    ssize_t written;
+    do
+        written = write(engines->wake[1], "", 1);
+    while (written < 0 && errno == EINTR); /* a full pipe wakes the supervisor as well */
 }
 
 int64_t tv_engine_cpu_time(const struct tv_engine *engine)

@@ -30,6 +30,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/program.h"
 
 /* Higher than any descriptor number of the child. */
 #define ABOVE 64
@@ -196,9 +197,16 @@ static enum tv_status spawn_start(const struct tv_spawn *spawn, struct tv_spawne
     message.begin.server = getpid();
     message.begin.has_index = spawn->index >= 0;
     message.begin.has_new_index = spawn->new_index >= 0;
-    /* if the child is gone already, the supervisor notices */
-    (void)tv_engine_send(spawned->socket, &message, (struct tv_bytes){NULL, 0}, -1);
-    return TV_OK;
+    /* The supervisor notices and explains a child that is gone already. One that lives, but was not
+     * told what to read, would wait for ever. */
+    if (tv_engine_send(spawned->socket, &message, (struct tv_bytes){NULL, 0}, -1) ||
+        errno == EPIPE || errno == ECONNRESET)
+        return TV_OK;
+    error = errno;
+    kill(spawned->pid, SIGKILL);
+    (void)tv_program_wait(spawned->pid, NULL);
+    spawned->pid = 0;
+    return spawn_fail(err, "cannot tell the process what to read", error);
 }
 
 enum tv_status tv_spawn(const struct tv_spawn *spawn, struct tv_spawned *spawned,

@@ -9,6 +9,7 @@
  *     spin, eat, crash, talk             use CPU time, use memory, crash, write many lines
  *     open, socket, fork, exec, kill     try what the sandbox forbids
  *     lie X      break the protocol in one way (see `lie`)
+ *     refuse CALL AT ERROR TEXT          behave as TEXT says, but one system call fails (refused.h)
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,6 +27,7 @@
 #include "engine/child.h"
 #include "engine/engine_dice.h"
 #include "engine/messages.h"
+#include "engine/refused.h"
 
 static bool begins(const char *text, const char *word)
 {
@@ -87,10 +89,11 @@ static enum tv_status load(void *context, const struct tv_engine_input *wish,
                            struct tv_progress *progress, struct tv_trace **trace,
                            struct tv_error *err)
 {
-    char text[64] = "";
+    char all[64] = "";
     size_t got = 0;
     (void)context;
-    enum tv_status status = tv_source_read(wish->source, 0, text, sizeof text - 1, &got, err);
+    enum tv_status status = tv_source_read(wish->source, 0, all, sizeof all - 1, &got, err);
+    const char *text = begins(all, "refuse") ? strrchr(all, ' ') + 1 : all;
     atomic_store(&progress->total_bytes, 1000);
     atomic_store(&progress->input_bytes, 1000);
     atomic_store(&progress->bytes, 250);
@@ -191,12 +194,28 @@ static int lie(char kind)
     }
 }
 
+/* Write the counts of branches in a build that has them; no exit handler of this process must run.
+ */
+static void leave(int status)
+{
+#ifdef TV_COVERAGE
+    void __gcov_dump(void);
+    refused_disarm();
+    __gcov_dump();
+#endif
+    _exit(status);
+}
+
 int main(void)
 {
     const struct tv_engine_loader loader = {.load = load, .open = open_sources};
-    char text[8] = "";
+    char text[64] = "";
+    int call, error;
+    long at;
     signal(SIGPIPE, SIG_IGN);
     if (pread(TV_ENGINE_FD_TRACE, text, sizeof text - 1, 0) > 4 && begins(text, "lie "))
         _exit(lie(text[4]));
-    _exit(tv_engine_main(&loader));
+    if (sscanf(text, "refuse %d %ld %d", &call, &at, &error) == 3)
+        refused_arm((enum refused_call)call, at, error);
+    leave(tv_engine_main(&loader));
 }
