@@ -222,8 +222,8 @@ struct engine_child {
     atomic_uint questions; /* in progress */
 };
 
-/* In a build with coverage, write the counts of branches now: the supervisor kills a child that is
- * no longer needed, so no exit handler would. */
+/* In a build with coverage, write the counts of branches now, before the server hears something:
+ * after it the server may kill this process at any moment, and no exit handler would run. */
 static void child_save_counts(void)
 {
 #ifdef TV_COVERAGE
@@ -238,6 +238,7 @@ static void child_save_counts(void)
  * the server would wait for it as long as this process lives. */
 static void child_send(const struct tv_engine_message *message)
 {
+    child_save_counts();
     while (!tv_engine_send(TV_ENGINE_FD_SOCKET, message, (struct tv_bytes){NULL, 0}, -1)) {
         struct pollfd wait = {.fd = TV_ENGINE_FD_SOCKET, .events = POLLOUT};
         if (errno != EAGAIN || (poll(&wait, 1, -1) < 0 && errno != EINTR)) {
@@ -406,6 +407,7 @@ static void *child_answer_question(void *context)
                                 parameters)) {
         child_add_title(&question, parameters, asked->child->begin.name);
         whole = child_reply(asked->child, &question, &answer, &out);
+        child_save_counts();
     }
     if (whole && tv_out_finish(&out, &err) == TV_OK && child_begin_reply(&answer, &err) == TV_OK &&
         child_write_block_length(&answer, 0, &err) != TV_OK)

@@ -107,11 +107,30 @@ static enum tv_status sandbox_set_limits(const struct tv_sandbox_options *option
  * Landlock, with the numbers of the kernel's interface (linux/landlock.h), because the headers may
  * be older than the kernel: https://docs.kernel.org/userspace-api/landlock.html
  */
-#ifdef SYS_landlock_create_ruleset
+#define LANDLOCK_TRUNCATE (UINT64_C(1) << 14)
 
-struct landlock_ruleset {
-    uint64_t files, network, scopes;
-};
+struct tv_landlock_ruleset tv_landlock_all_rights(long version)
+{
+    struct tv_landlock_ruleset all = {(UINT64_C(1) << 13) - 1, 0, 0};
+    if (version >= 2)
+        all.files |= UINT64_C(1) << 13; /* rename and link across directories */
+    if (version >= 3)
+        all.files |= LANDLOCK_TRUNCATE;
+    if (version >= 4)
+        all.network = 3; /* bind and connect of TCP */
+    if (version >= 5)
+        all.files |= UINT64_C(1) << 15; /* ioctl on devices */
+    if (version >= 6)
+        all.scopes = 3; /* abstract UNIX sockets, and signals to processes outside */
+    return all;
+}
+
+size_t tv_landlock_ruleset_size(long version)
+{
+    return version >= 6 ? 24 : version >= 4 ? 16 : 8;
+}
+
+#ifdef SYS_landlock_create_ruleset
 
 struct landlock_path_rule {
     uint64_t allowed;
@@ -125,29 +144,6 @@ struct landlock_path_rule {
 #define READ_FILE (UINT64_C(1) << 2)
 #define REMOVE_FILE (UINT64_C(1) << 5)
 #define MAKE_REG (UINT64_C(1) << 8)
-#define TRUNCATE (UINT64_C(1) << 14)
-
-/* Return all rights that this version of the interface can restrict; all of them are. */
-static struct landlock_ruleset landlock_all_rights(long version)
-{
-    struct landlock_ruleset all = {(UINT64_C(1) << 13) - 1, 0, 0};
-    if (version >= 2)
-        all.files |= UINT64_C(1) << 13; /* rename and link across directories */
-    if (version >= 3)
-        all.files |= TRUNCATE;
-    if (version >= 4)
-        all.network = 3; /* bind and connect of TCP */
-    if (version >= 5)
-        all.files |= UINT64_C(1) << 15; /* ioctl on devices */
-    if (version >= 6)
-        all.scopes = 3; /* abstract UNIX sockets, and signals to processes outside */
-    return all;
-}
-
-static size_t landlock_ruleset_size(long version)
-{
-    return version >= 6 ? 24 : version >= 4 ? 16 : 8;
-}
 
 static long landlock_version(void)
 {
@@ -161,12 +157,13 @@ static bool landlock_restrict_files(int scratch)
     long version = landlock_version();
     if (version < 1)
         return false;
-    struct landlock_ruleset all = landlock_all_rights(version);
-    int rules = (int)syscall(SYS_landlock_create_ruleset, &all, landlock_ruleset_size(version), 0);
+    struct tv_landlock_ruleset all = tv_landlock_all_rights(version);
+    int rules =
+        (int)syscall(SYS_landlock_create_ruleset, &all, tv_landlock_ruleset_size(version), 0);
     if (rules < 0)
         return false;
     struct landlock_path_rule own = {
-        (WRITE_FILE | READ_FILE | REMOVE_FILE | MAKE_REG | TRUNCATE) & all.files, scratch};
+        (WRITE_FILE | READ_FILE | REMOVE_FILE | MAKE_REG | LANDLOCK_TRUNCATE) & all.files, scratch};
     bool held =
         (scratch < 0 || syscall(SYS_landlock_add_rule, rules, RULE_BENEATH, &own, 0) == 0) &&
         syscall(SYS_landlock_restrict_self, rules, 0) == 0;

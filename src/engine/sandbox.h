@@ -62,6 +62,19 @@ void tv_sandbox_limit_memory(uint64_t bytes);
 /* Return the layers that tv_sandbox_confine would have on this machine. */
 unsigned tv_sandbox_available(void);
 
+/* ---- Landlock ---- */
+
+/* Argument of landlock_create_ruleset: the rights that are taken away. */
+struct tv_landlock_ruleset {
+    uint64_t files, network, scopes;
+};
+
+/* Return all rights that this version of the interface (1 or more) can take away. */
+struct tv_landlock_ruleset tv_landlock_all_rights(long version);
+
+/* Return the bytes of the struct that this version knows; it refuses more. */
+size_t tv_landlock_ruleset_size(long version);
+
 /* ---- seccomp.c; all three return false without libseccomp ---- */
 
 /* Install the list of system calls of a command (enum tv_sandbox_use).  Other calls are refused

@@ -8,6 +8,8 @@
  *     fail       no trace: a syntax error at byte 7
  *     spin, eat, crash, talk             use CPU time, use memory, crash, write many lines
  *     open, socket, fork, exec, kill     try what the sandbox forbids
+ *     env        no trace: an error that lists the environment
+ *     mutter     write a long line with odd characters and no end, and crash
  *     lie X      break the protocol in one way (see `lie`)
  *     refuse CALL AT ERROR TEXT          behave as TEXT says, but one system call fails (refused.h)
  */
@@ -59,6 +61,22 @@ static void talk(void)
         fprintf(stderr, "line %d\t\x1b[31m\n", i);
 }
 
+static void mutter(void)
+{
+    for (int i = 0; i < 3000; i++)
+        fputs("0", stderr);
+    fputs("\x7f\t", stderr);
+    raise(SIGSEGV);
+}
+
+static enum tv_status list_environment(struct tv_error *err)
+{
+    char text[200] = "";
+    for (char **variable = environ; *variable; variable++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%.40s;", *variable);
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s", text);
+}
+
 /* A call that fails with an error number is reported as the error of the loading. */
 static enum tv_status try(const char *what, struct tv_error *err)
 {
@@ -107,9 +125,13 @@ static enum tv_status load(void *context, const struct tv_engine_input *wish,
         raise(SIGSEGV);
     else if (begins(text, "talk"))
         talk();
+    else if (begins(text, "mutter"))
+        mutter();
     tv_source_free(wish->source);
     if (status != TV_OK)
         return status;
+    if (begins(text, "env"))
+        return list_environment(err);
     if (begins(text, "fail"))
         return tv_fail(err, TV_ERR_SYNTAX, 7, "no trace");
     if (!begins(text, "wait") && !begins(text, "draw") && !begins(text, "talk"))

@@ -18,6 +18,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "engine/engine_dice.h"
+#include "engine/messages.h"
 #include "engine/started.h"
 #include "unit.h"
 
@@ -438,6 +439,9 @@ static void bad_programs_are_reported(void **state)
     started.options.program = "/bin/true";
     assert_int_not_equal(tv_engines_new(&started.options, &started.engines, &err), TV_OK);
     assert_non_null(strstr(err.message, "does not start"));
+    started.options.program = NULL; /* this program, which reads no traces */
+    assert_int_not_equal(tv_engines_new(&started.options, &started.engines, &err), TV_OK);
+    assert_non_null(strstr(err.message, "does not start"));
     started.options.program = "/not/there";
     assert_int_not_equal(tv_engines_new(&started.options, &started.engines, &err), TV_OK);
     started.engines = NULL;
@@ -572,8 +576,96 @@ static void dead_children_leave_no_index(void **state)
     finish(&started);
 }
 
+/* The child inherits its directory and the settings of sanitizers, and nothing else. */
+static void environments_are_not_inherited(void **state)
+{
+    (void)state;
+    struct started started;
+    struct tv_engine_status status;
+    setenv("TSAN_OPTIONS", "halt_on_error=1", 0);
+    setenv("SECRET", "token", 1);
+    prepare(&started);
+    start(&started);
+    set_trace(&started, "a", "env");
+    struct tv_engine *engine = settle(&started, "a", TV_ENGINE_FAILED);
+    tv_engine_get_status(engine, &status);
+    assert_ptr_equal(strstr(status.error.message, "TMPDIR="), status.error.message);
+    assert_non_null(strstr(status.error.message, ";TSAN_OPTIONS="));
+    assert_null(strstr(status.error.message, "SECRET"));
+    assert_null(strstr(status.error.message, "PATH="));
+    tv_engine_close(engine);
+    finish(&started);
+    unsetenv("SECRET");
+}
+
+/* A long line without an end reaches the log in parts, without control characters. */
+static void long_lines_reach_the_log(void **state)
+{
+    (void)state;
+    struct started started;
+    size_t zeros = 0;
+    prepare(&started);
+    start(&started);
+    set_trace(&started, "a", "mutter");
+    struct tv_engine *engine = settle(&started, "a", TV_ENGINE_DIED);
+    for (const char *at = started.lines; *at; at++) {
+        assert_true((unsigned char)*at >= ' ' || *at == '\n');
+        assert_int_not_equal(*at, 0x7f);
+        zeros += *at == '0';
+    }
+    assert_int_equal(zeros, 3000);
+    assert_non_null(strstr(started.lines, "??"));
+    tv_engine_close(engine);
+    finish(&started);
+}
+
+static void long_questions_are_refused_here(void **state)
+{
+    (void)state;
+    struct started started;
+    static char profile[TV_ENGINE_QUESTION_SIZE + 40] = "profile?filter=",
+                                                  status[sizeof profile] = "status?filter=";
+    memset(profile + strlen(profile), 'a', TV_ENGINE_QUESTION_SIZE);
+    memset(status + strlen(status), 'a', TV_ENGINE_QUESTION_SIZE);
+    prepare(&started);
+    start(&started);
+    set_trace(&started, "a", "draw");
+    struct tv_engine *engine = settle(&started, "a", TV_ENGINE_READY);
+    assert_refused(engine, profile, TV_ANSWER_WRONG, "the question is too long");
+    /* the server answers by itself, so that the page asks again */
+    assert_refused(engine, status, TV_ANSWER_OK, "{\"state\":\"loading\"");
+    assert_refused(engine, "trace", TV_ANSWER_OK, "{\"protocol\":1");
+    tv_engine_answer_free(NULL);
+    tv_engine_close(engine);
+    finish(&started);
+}
+
+/* A host that wants to hear nothing, and traces that are read or not. */
+static void hosts_may_hear_nothing(void **state)
+{
+    (void)state;
+    struct started started;
+    prepare(&started);
+    started.options.host.indexed = NULL;
+    started.options.host.said = NULL;
+    started.options.host.changed = NULL;
+    started.keeps_index = true;
+    start(&started);
+    static const char *const texts[] = {"draw", "fail", "crash", "talk"};
+    static const enum tv_engine_state states[] = {TV_ENGINE_READY, TV_ENGINE_FAILED, TV_ENGINE_DIED,
+                                                  TV_ENGINE_READY};
+    for (size_t i = 0; i < TV_COUNT(texts); i++) {
+        set_trace(&started, texts[i], texts[i]);
+        tv_engine_close(settle(&started, texts[i], states[i]));
+    }
+    assert_string_equal(started.lines, "");
+    finish(&started);
+}
+
 UNIT_TESTS(
-    engine, cmocka_unit_test(an_index_is_kept_and_used),
+    engine, cmocka_unit_test(environments_are_not_inherited),
+    cmocka_unit_test(long_lines_reach_the_log), cmocka_unit_test(hosts_may_hear_nothing),
+    cmocka_unit_test(long_questions_are_refused_here), cmocka_unit_test(an_index_is_kept_and_used),
     cmocka_unit_test(dead_children_leave_no_index), cmocka_unit_test(answers_are_those_of_a_view),
     cmocka_unit_test(wrong_questions_have_a_status), cmocka_unit_test(questions_wait_for_the_trace),
     cmocka_unit_test(readers_may_disconnect), cmocka_unit_test(too_many_questions_are_refused),

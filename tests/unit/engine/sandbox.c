@@ -388,8 +388,49 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
+/* The rights of each version, from the kernel's documentation (landlock.rst, "Compatibility"): 13
+ * to files; 2 adds refer, 3 truncate, 4 TCP, 5 ioctl on devices, 6 abstract sockets and signals. */
+static void every_right_is_taken_away(void **state)
+{
+    (void)state;
+    static const struct {
+        long version;
+        struct tv_landlock_ruleset rights;
+        size_t size;
+    } cases[] = {{1, {0x1fff, 0, 0}, 8},  {2, {0x3fff, 0, 0}, 8},  {3, {0x7fff, 0, 0}, 8},
+                 {4, {0x7fff, 3, 0}, 16}, {5, {0xffff, 3, 0}, 16}, {6, {0xffff, 3, 3}, 24},
+                 {9, {0xffff, 3, 3}, 24}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct tv_landlock_ruleset got = tv_landlock_all_rights(cases[i].version);
+        assert_memory_equal(&got, &cases[i].rights, sizeof got);
+        assert_int_equal(tv_landlock_ruleset_size(cases[i].version), cases[i].size);
+    }
+}
+
+/* A process whose limits are lower already keeps the lower ones. */
+static int keep_low_limit(void)
+{
+    struct rlimit low = {50, 50}, now;
+    if (setrlimit(RLIMIT_NOFILE, &low) != 0)
+        return 1;
+    enter();
+    return getrlimit(RLIMIT_NOFILE, &now) == 0 && now.rlim_max == 50 ? 0 : 2;
+}
+
+static void lower_limits_stay(void **state)
+{
+    (void)state;
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(keep_low_limit());
+    int status;
+    waitpid(pid, &status, 0);
+    assert_int_equal(status, 0);
+}
+
 UNIT_TESTS(
-    sandbox,
+    sandbox, cmocka_unit_test(every_right_is_taken_away),
+    cmocka_unit_test_setup_teardown(lower_limits_stay, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(forbidden_calls_end_the_child, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(files_are_out_of_reach, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(needed_calls_work, make_folder, remove_folder),
