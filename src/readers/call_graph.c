@@ -324,6 +324,8 @@ static void graph_write_functions(const struct graph_figures *figures)
         int64_t inclusive = figures->stated[f] ? figures->stated[f] : figures->inclusive[f];
         if (figures->self[f] == 0 && inclusive == 0 && figures->with_recursion[f] == 0)
             continue;
+        tv_trace_info_note_saturation(graph->profile->info, figures->self[f], inclusive);
+        tv_trace_info_note_saturation(graph->profile->info, figures->with_recursion[f], 0);
         *tv_table_add(&graph->profile->trace->tables.function_costs) = (struct tv_function_cost){
             .calls = figures->called[f],
             .self = figures->self[f],
@@ -344,6 +346,7 @@ static void graph_write_calls(const struct graph_figures *figures)
     for (size_t i = 0; i < graph->call_count; i++) {
         if (figures->along[i] == 0 && figures->type > 0)
             continue;
+        tv_trace_info_note_saturation(graph->profile->info, figures->along[i], 0);
         *tv_table_add(&graph->profile->trace->tables.call_edges) = (struct tv_call_edge){
             .calls = graph->calls[i].calls,
             .cost = figures->along[i],

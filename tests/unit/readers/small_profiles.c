@@ -269,6 +269,17 @@ static void callgrind_cuts_cycles(void **context)
                  "! estimated-paths 1\n");
 }
 
+/* Two costs of 7 * 10^18 do not fit into 63 bits together; the weight of a sample ends at 2^61. */
+static void callgrind_sums_saturate(void **context)
+{
+    (void)context;
+    SMALL_ASSERT("events: Ir\nfn=a\n1 7000000000000000000\n2 7000000000000000000\n",
+                 "type Ir count 9223372036854775807\n"
+                 "function a :0 self 9223372036854775807 inclusive 9223372036854775807 "
+                 "recursive 9223372036854775807 calls 0\n"
+                 "sample a 2305843009213693952\n! time-saturated 1\n");
+}
+
 /* fi= and fe= change the file of lines, not of the function; the callee's file and object are for
  * one call only; lines of jumps have no costs; a second part adds; units stand in names. */
 static void callgrind_has_many_kinds_of_lines(void **context)
@@ -492,7 +503,7 @@ UNIT_TESTS(small_profiles, cmocka_unit_test(austin_has_time_of_threads),
            cmocka_unit_test(collapsed_frames_have_kinds),
            cmocka_unit_test(callgrind_has_exact_costs),
            cmocka_unit_test(callgrind_shares_costs_among_callers),
-           cmocka_unit_test(callgrind_cuts_cycles),
+           cmocka_unit_test(callgrind_cuts_cycles), cmocka_unit_test(callgrind_sums_saturate),
            cmocka_unit_test(callgrind_has_many_kinds_of_lines),
            cmocka_unit_test(pstats_has_functions_and_callers),
            cmocka_unit_test(pstats_has_values_of_any_type),
