@@ -142,12 +142,12 @@ static bool perfetto_has_cpu(const struct tv_trace *trace, uint32_t track, unsig
            tv_track_has_cpu(trace, track) && tv_track_has_wall(trace, track);
 }
 
-/* Readers let a slice without an end last until the end of all.  In a subset its parent may end
+/* Readers let a slice without an end last until the last event.  In a subset its parent may end
  * earlier.  A CPU time needs the event that ends the slice. */
 bool tv_perfetto_stays_open(const struct tv_perfetto_writer *writer, uint32_t row,
                             const struct tv_slice *slice)
 {
-    return (slice->flags & TV_SLICE_OPEN) && !writer->trace->is_subset &&
+    return (slice->flags & TV_SLICE_OPEN) && !writer->trace->is_subset && !writer->ends_open &&
            slice->start + slice->length >= writer->latest &&
            !perfetto_has_cpu(writer->trace, writer->trace->rows[row].track, slice->flags);
 }
@@ -262,12 +262,13 @@ static void perfetto_put_slices(struct tv_perfetto_writer *writer)
 /* ---- The file ---- */
 
 /* Find the times of the first and the last event to be written.  The end of a slice that is open at
- * the end of the trace is not written. */
+ * the end of the trace is not written, unless tracing ended after the last event (a method trace
+ * states how long it lasted): then the ends are the last events. */
 static void perfetto_find_extent(struct tv_perfetto_writer *writer, tv_ns *earliest)
 {
     const struct tv_trace *trace = writer->trace;
     const struct tv_tables *tables = &trace->tables;
-    tv_ns latest = trace->start;
+    tv_ns latest = trace->start, latest_open = trace->start;
     *earliest = trace->start;
     for (uint32_t i = 0; i < trace->row_count; i++) {
         if (trace->rows[i].count == 0)
@@ -275,6 +276,8 @@ static void perfetto_find_extent(struct tv_perfetto_writer *writer, tv_ns *earli
         struct tv_slice last = tv_slice_get(trace, i, trace->rows[i].count - 1);
         tv_ns end = last.start + (last.flags & TV_SLICE_OPEN ? 0 : last.length);
         latest = end > latest ? end : latest;
+        end = last.start + last.length;
+        latest_open = end > latest_open ? end : latest_open;
     }
     for (size_t i = 0; i < tables->instants.count; i++) {
         tv_ns time =
@@ -292,7 +295,8 @@ static void perfetto_find_extent(struct tv_perfetto_writer *writer, tv_ns *earli
         latest = last > latest ? last : latest;
         *earliest = first < *earliest ? first : *earliest;
     }
-    writer->latest = latest;
+    writer->ends_open = latest_open > latest;
+    writer->latest = writer->ends_open ? latest_open : latest;
 }
 
 /* Choose the distance from the trace's axis to the times of the file: those of the first input, or

@@ -32,6 +32,7 @@ struct tv_perfetto_writer {
     struct tv_perfetto_losses *losses;
     tv_ns base;                     /* added to times on the trace's axis */
     tv_ns latest;                   /* time of the last event to be written, on the axis */
+    bool ends_open;                 /* ends of open slices are written: `latest` is one of them */
     struct tv_interner *names;      /* of events; their numbers are those of the file */
     struct tv_interner *categories; /* the same */
     uint32_t *frame_names;          /* [frame_count] number of the name; TV_NONE: not known yet */
