@@ -304,25 +304,53 @@ enum tv_status tv_mt_survey_wraps(struct tv_mt_file *file, struct tv_error *err)
 #define SAMPLING_GAPS 65536
 
 /*
- * How a sampled trace differs from an instrumented one: no call is shorter than the interval, and
- * all exits and entries of one sample have the same time, exits first. An entry and its own exit
- * never do.
+ * How a sampled trace differs from an instrumented one.  A sampler compares each stack with the one
+ * before: first come the exits of what differs, then the entries, all with one time.  So no call
+ * is shorter than the interval, an entry and its own exit never have the same time, and a method
+ * that was left is not entered again at that time.  A stack that stays as it was leaves no record.
+ *
+ *     sample    1               2         3 to 863      864                    end of tracing
+ *     stack     main, a         main, b   main, b       main, c                main, c
+ *     records   enter main, a   exit a                  exit b
+ *                               enter b                 enter c
  *
  * Recorders take samples at least 100 us apart; the coarsest clock of an instrumented trace had
- * gaps of 30 us. The share of records with the time of the record before is 90 % and more in deep
+ * gaps of 30 us.  One shorter gap proves that calls were recorded.  Otherwise evidence adds up, in
+ * bits (2 bits: four times as probable in a sampled trace):
+ *
+ *   equal      a record has the time of the thread's record before it; at most 24 % have in
+ *              instrumented traces.  Neither a method that is left and entered again counts, nor
+ *              the first call of an empty stack: such are adjacent calls of an instrumented
+ *              trace.
+ *   together   the first record of a thread has the time of a record of another thread
+ *   silence    the last record is long before the end of tracing.  Whoever stops an instrumented
+ *              trace is recorded then.
+ *   multiples  all gaps are multiples of one interval.  A coarse clock has those, too.
+ *   entered    a method was left and entered again at one time: at best a sampler that rewrites
+ *   again      whole stacks
+ *   closed     all calls have exits.  A sampler stops inside of calls.
+ *
+ * In addition, the share of records with the time of the record before is 90 % and more in deep
  * stacks, and 50 % in a hot loop, where each sample leaves one method and enters another; threads
- * that left or entered a single method lower it. A few gaps prove little, so with few gaps the
- * share must be that of whole stacks.
+ * that left or entered a single method lower it.
  */
 #define SAMPLING_MIN_GAP_NS 100000
-#define SAMPLING_MIN_RECORDS 16
 #define SAMPLING_EQUAL_PERCENT 30
 #define SAMPLING_DEEP_PERCENT 90
-#define SAMPLING_FEW_GAPS 16
-#define SAMPLING_FEW_EQUAL_PERCENT 65
+#define SAMPLING_MIN_EQUAL 3
+#define SAMPLING_MIN_BITS 10
+#define SAMPLING_EQUAL_BITS 2
+#define SAMPLING_TOGETHER_BITS 4
+#define SAMPLING_SILENCE_BITS 4
+#define SAMPLING_MULTIPLES_BITS 4
+#define SAMPLING_ENTERED_AGAIN_BITS (-8)
+#define SAMPLING_CLOSED_BITS (-16)
+/* The share of the elapsed time that is silence. */
+#define SAMPLING_SILENCE_PERCENT 25
 
 struct mt_sampled_thread {
     int64_t wall, cpu;
+    uint64_t id;
     uint64_t depth;
     bool entered; /* the last record is an entry */
 };
@@ -334,9 +362,15 @@ struct mt_sampling_survey {
     size_t thread_count, thread_capacity;
     uint64_t seen, followers,
         equal; /* records; those after another one of the same thread; those with the same time */
-    int64_t *gaps; /* ns */
+    uint64_t evident;               /* equal records that count as evidence */
+    uint64_t together;              /* threads that begin at the time of another thread's record */
+    uint64_t open;                  /* calls without an exit so far */
+    int64_t latest_wall, last_wall; /* latest time; time of the record before */
+    int64_t *gaps;                  /* ns */
+    int64_t divisor;                /* greatest common divisor of the gaps, ns */
     size_t gap_count, gap_capacity;
     bool instrumented;
+    bool entered_again;
     bool shared_axis; /* the first time of a thread is not 0 */
 };
 
@@ -356,6 +390,33 @@ static bool mt_survey_find_thread(struct mt_sampling_survey *survey,
     return found != next;
 }
 
+/* Evaluate a record that has the time of the thread's record before. */
+static void mt_survey_equal_times(struct mt_sampling_survey *survey,
+                                  const struct mt_sampled_thread *state,
+                                  const struct tv_mt_record *record)
+{
+    bool entered = record->action == TV_MT_ENTER;
+    bool refilled = entered && !state->entered && state->depth == 0;
+    bool again = entered && !state->entered && record->id == state->id && record->id != TV_MT_NO_ID;
+    survey->equal++;
+    survey->evident += !refilled && !again;
+    survey->entered_again |= again;
+    /* CPU time alone stands still between the samples of a thread that waits. */
+    if (survey->file->clocks & TV_CLOCK_WALL)
+        survey->instrumented |= state->entered && !entered;
+}
+
+/* Return the greatest common divisor; that of 0 and b is b. */
+static int64_t mt_survey_common_divisor(int64_t a, int64_t b)
+{
+    while (a != 0) {
+        int64_t rest = b % a;
+        b = a;
+        a = rest;
+    }
+    return b;
+}
+
 /* Compare a record with the thread's record before. */
 static void mt_survey_gap(struct mt_sampling_survey *survey, const struct mt_sampled_thread *state,
                           const struct tv_mt_record *record)
@@ -364,19 +425,25 @@ static void mt_survey_gap(struct mt_sampling_survey *survey, const struct mt_sam
     bool wall = survey->file->clocks & TV_CLOCK_WALL;
     int64_t gap = wall ? record->wall - state->wall : record->cpu - state->cpu;
     survey->followers++;
-    if (record->wall == state->wall && record->cpu == state->cpu) {
-        survey->equal++;
-        /* CPU time alone stands still between the samples of a thread that waits. */
-        survey->instrumented |= wall && state->entered && record->action != TV_MT_ENTER;
-    }
+    if (record->wall == state->wall && record->cpu == state->cpu)
+        mt_survey_equal_times(survey, state, record);
     if (gap <= 0 || survey->gap_count == SAMPLING_GAPS)
         return;
     gap = gap > INT64_MAX / input->tick_ns ? INT64_MAX : gap * input->tick_ns;
     if (gap < SAMPLING_MIN_GAP_NS)
         survey->instrumented = true;
+    survey->divisor = mt_survey_common_divisor(survey->divisor, gap);
     survey->gaps =
         tv_array_reserve(survey->gaps, &survey->gap_capacity, survey->gap_count + 1, sizeof gap);
     survey->gaps[survey->gap_count++] = gap;
+}
+
+/* Note the first record of a thread that is not the first one of all. */
+static void mt_survey_thread_begins(struct mt_sampling_survey *survey,
+                                    const struct tv_mt_record *record)
+{
+    bool wall = survey->file->clocks & TV_CLOCK_WALL;
+    survey->together += wall && survey->seen > 0 && record->wall == survey->last_wall;
 }
 
 /* Look at a record; return false when the trace cannot be sampled, or enough was seen. */
@@ -384,16 +451,53 @@ static bool mt_survey_record_sampling(void *context, const struct tv_mt_record *
 {
     struct mt_sampling_survey *survey = context;
     struct mt_sampled_thread *state;
+    bool enters = record->action == TV_MT_ENTER;
     if (mt_survey_find_thread(survey, record, &state))
         mt_survey_gap(survey, state, record);
-    if (record->action == TV_MT_UNROLL || (record->action == TV_MT_EXIT && state->depth == 0))
-        survey->instrumented = true;
     else
-        state->depth += record->action == TV_MT_ENTER ? 1 : UINT64_MAX;
-    state->wall = record->wall;
+        mt_survey_thread_begins(survey, record);
+    if (record->action == TV_MT_UNROLL || (record->action == TV_MT_EXIT && state->depth == 0)) {
+        survey->instrumented = true;
+    } else {
+        state->depth += enters ? 1 : UINT64_MAX;
+        survey->open += enters ? 1 : UINT64_MAX;
+    }
+    state->wall = survey->last_wall = record->wall;
     state->cpu = record->cpu;
-    state->entered = record->action == TV_MT_ENTER;
+    state->id = record->id;
+    state->entered = enters;
+    if (record->wall > survey->latest_wall)
+        survey->latest_wall = record->wall;
     return !survey->instrumented && ++survey->seen < SAMPLING_PREFIX;
+}
+
+/* Return true when nothing was recorded in a large part of the time before the end of tracing. */
+static bool mt_survey_ends_silent(const struct mt_sampling_survey *survey)
+{
+    const struct tv_input *input = tv_mt_input(survey->file);
+    int64_t elapsed = input->elapsed_ns, latest;
+    if (!(survey->file->clocks & TV_CLOCK_WALL) || input->overflow || elapsed <= 0 ||
+        __builtin_mul_overflow(survey->latest_wall, input->tick_ns, &latest))
+        return false;
+    return latest < elapsed && elapsed - latest >= SAMPLING_MIN_GAP_NS &&
+           elapsed - latest >= elapsed / 100 * SAMPLING_SILENCE_PERCENT;
+}
+
+/* Return the evidence for a sampled trace in bits. */
+static int64_t mt_survey_weigh(const struct mt_sampling_survey *survey)
+{
+    bool complete = survey->seen < SAMPLING_PREFIX;
+    int64_t bits = (int64_t)survey->evident * SAMPLING_EQUAL_BITS +
+                   (int64_t)survey->together * SAMPLING_TOGETHER_BITS;
+    if (complete && mt_survey_ends_silent(survey))
+        bits += SAMPLING_SILENCE_BITS;
+    if (survey->divisor >= SAMPLING_MIN_GAP_NS)
+        bits += SAMPLING_MULTIPLES_BITS;
+    if (survey->entered_again)
+        bits += SAMPLING_ENTERED_AGAIN_BITS;
+    if (complete && survey->open == 0)
+        bits += SAMPLING_CLOSED_BITS;
+    return bits;
 }
 
 /* Order by length. */
@@ -408,10 +512,9 @@ static int mt_survey_compare_gaps(const void *left, const void *right)
  * same for many samples, so the shorter gaps are. */
 static tv_ns mt_survey_choose_interval(struct mt_sampling_survey *survey)
 {
-    unsigned share =
-        survey->gap_count < SAMPLING_FEW_GAPS ? SAMPLING_FEW_EQUAL_PERCENT : SAMPLING_EQUAL_PERCENT;
-    if (survey->instrumented || survey->gap_count < 2 || survey->seen < SAMPLING_MIN_RECORDS ||
-        survey->equal * 100 < survey->followers * share)
+    if (survey->instrumented || survey->gap_count < 2 || survey->evident < SAMPLING_MIN_EQUAL ||
+        survey->equal * 100 < survey->followers * SAMPLING_EQUAL_PERCENT ||
+        mt_survey_weigh(survey) < SAMPLING_MIN_BITS)
         return 0;
     qsort(survey->gaps, survey->gap_count, sizeof *survey->gaps, mt_survey_compare_gaps);
     bool deep = survey->equal * 100 >= survey->followers * SAMPLING_DEEP_PERCENT;
