@@ -259,6 +259,7 @@ static void trace_writer_put_keys(struct tv_trace_writer *writer)
             writer->out,
             TV_MT_KEY_SLOW_CALL "=%s\n" TV_MT_KEY_SLOW_NS "=%llu\n" TV_MT_KEY_SLOW_THREAD "=%u\n",
             head->slow_call, (unsigned long long)head->slow_ns, head->slow_thread);
+    tv_output_buffer_print(writer->out, TV_MT_KEY_SAMPLING_US "=0\n");
     tv_output_buffer_print(writer->out, TV_MT_KEY_VM "=%s\n", head->vm);
     tv_output_buffer_print(writer->out, TV_MT_KEY_PID "=%u\n", head->pid);
     const char *labels = head->labels;

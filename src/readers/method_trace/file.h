@@ -56,7 +56,8 @@ struct tv_mt_facts {
     bool overflow, dalvik;
     bool in_us, in_ns; /* unit of the elapsed time */
     bool has_pid;
-    int64_t sampling_ns; /* sampling interval; 0: missing */
+    bool states_sampling;
+    int64_t sampling_ns; /* sampling interval, as stated; 0: every call was recorded */
 };
 
 /* How 32-bit times are extended to 64 bits (records.h). */

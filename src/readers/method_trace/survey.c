@@ -536,7 +536,7 @@ enum tv_status tv_mt_survey_sampling(struct tv_mt_file *file, struct tv_error *e
     struct mt_sampling_survey survey = {.file = file};
     if (file->layout == TV_MT_LONG_RUNNING)
         return TV_OK;
-    if (file->facts.sampling_ns > 0) {
+    if (file->facts.states_sampling) {
         mt_survey_set_sampling(file, file->facts.sampling_ns, false);
         return TV_OK;
     }

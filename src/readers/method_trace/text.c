@@ -365,8 +365,8 @@ static void mt_text_take_key(struct tv_mt_file *file, struct tv_bytes key, struc
     } else if (mt_text_is_key(key, TV_MT_KEY_VM)) {
         facts->dalvik = tv_bytes_equal(value, TV_BYTES("dalvik"));
     } else if (mt_text_is_key(key, TV_MT_KEY_SAMPLING_US)) {
-        if (mt_text_parse_count(value, 1000, &number))
-            facts->sampling_ns = number;
+        facts->states_sampling = mt_text_parse_count(value, 1000, &number);
+        facts->sampling_ns = facts->states_sampling ? number : 0;
     } else if (mt_text_is_key(key, TV_MT_KEY_PID)) {
         facts->has_pid = mt_text_parse_count(value, 1, &number);
         if (facts->has_pid)

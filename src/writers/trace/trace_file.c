@@ -171,7 +171,8 @@ static bool trace_file_is_written_by_us(struct tv_bytes key)
     return trace_file_is_key(key, TV_MT_KEY_OVERFLOW) || trace_file_is_key(key, TV_MT_KEY_CLOCK) ||
            trace_file_is_key(key, TV_MT_KEY_ELAPSED_US) ||
            trace_file_is_key(key, TV_MT_KEY_ELAPSED_NS) ||
-           trace_file_is_key(key, TV_MT_KEY_RECORDS);
+           trace_file_is_key(key, TV_MT_KEY_RECORDS) ||
+           trace_file_is_key(key, TV_MT_KEY_SAMPLING_US);
 }
 
 static const char *trace_file_clock_name(const struct trace_file *f)
@@ -179,6 +180,17 @@ static const char *trace_file_clock_name(const struct trace_file *f)
     if (trace_file_has_both_clocks(f->target))
         return TV_MT_CLOCK_DUAL;
     return f->cpu ? TV_MT_CLOCK_THREAD_CPU : TV_MT_CLOCK_WALL;
+}
+
+/* State whether the trace was sampled, so that readers need not infer it. */
+static void trace_file_add_sampling(struct trace_file *f, struct tv_out *out)
+{
+    const struct tv_trace_info *head = f->trace->head;
+    tv_ns interval = tv_trace_info_sampling(head).interval;
+    if (tv_trace_info_figures(head) == TV_FIGURES_SAMPLED && interval <= 0)
+        return; /* sampled at an interval that nobody knows */
+    tv_out_format(out, TV_MT_KEY_SAMPLING_US "=%lld\n",
+                  (long long)(interval / US + (interval % US != 0)));
 }
 
 /* Write the version section: our own keys, then the first input's other keys. */
@@ -200,6 +212,7 @@ static void trace_file_add_keys(struct trace_file *f, struct tv_out *out)
         tv_out_format(out, TV_MT_KEY_ELAPSED_US "=%lld\n", (long long)(elapsed / US));
     if (!trace_file_is_streaming(f->target))
         tv_out_format(out, TV_MT_KEY_RECORDS "=%llu\n", (unsigned long long)f->records);
+    trace_file_add_sampling(f, out);
     for (uint32_t i = 0; i < head->metadata_count; i++) {
         const struct tv_metadata *m = &head->metadata[i];
         struct tv_bytes key = tv_trace_info_text(head, m->key);
