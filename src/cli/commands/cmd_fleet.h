@@ -18,6 +18,12 @@
 /* Return the time so many seconds ago, in microseconds since 1970; 0: it was before 1970. */
 int64_t tv_fleet_time_before(uint64_t seconds);
 
+/* Return the time, in seconds since 1970, that the file system gives to a file which is made now in
+ * a folder of the fleet `to`.  Compare times of files with it: the clock of a file server, or of a
+ * machine whose clock was set, may be days from this one.  0: no file can be made there; then no
+ * file counts as old. */
+int64_t tv_fleet_read_disk_clock(const char *to, const char *folder);
+
 /* Return an integer, 0 for NULL; a key of the tables; a text, empty for NULL. */
 int64_t tv_fleet_value_integer(const struct tv_sql_value *value);
 uint64_t tv_fleet_value_key(const struct tv_sql_value *value);

@@ -30,7 +30,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -244,6 +243,7 @@ struct fleet_folder {
     size_t id_count, id_room, unrolled; /* unrolled: those in front that no other rollup has */
     struct tv_out readable;             /* those without an error, as BATCH.ids has them */
     bool removes;
+    int64_t now; /* seconds since 1970, by the file system's clock; set when it removes */
     uint64_t left_files, removed_files; /* left: they do not count */
 };
 
@@ -310,11 +310,6 @@ static void fleet_release(struct fleet_folder *folder, int *code)
     tv_out_release(&folder->readable);
 }
 
-static bool fleet_is_old(const struct stat *info)
-{
-    return time(NULL) - info->st_mtime > DAY;
-}
-
 /* Read the number of a batch out of a file's name; false: the file is not of a batch, or it is the
  * one without rows.  A temporary name (atomic_file.c) is of batch 0, which never counts. */
 static bool fleet_read_batch(const char *name, uint64_t *batch)
@@ -362,7 +357,8 @@ static void fleet_visit_file(struct fleet_folder *folder, const char *path, uint
     if (tv_map_find(&folder->index, batch) != TV_NONE)
         return;
     folder->left_files++;
-    if (folder->removes && stat(path, &info) == 0 && fleet_is_old(&info) && unlink(path) == 0)
+    if (folder->removes && stat(path, &info) == 0 && folder->now - info.st_mtime > DAY &&
+        unlink(path) == 0)
         folder->removed_files++;
 }
 
@@ -550,6 +546,7 @@ enum tv_status tv_fleet_compact(const struct tv_command *command,
     if (status == TV_OK) {
         /* What was written now is not in the index, and is not old. */
         folder.removes = true;
+        folder.now = tv_fleet_read_disk_clock(folder.to, "trace");
         fleet_keep_damaged(&folder);
         fleet_look_at_files(&folder);
         tv_fleet_stop_meter(&folder.store);

@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -131,6 +130,7 @@ static void prepare_remove_rest(const char *to, const struct prepare_parts *part
 {
     char path[PATH_MAX];
     struct stat info;
+    int64_t now = tv_fleet_read_disk_clock(to, "prepared");
     snprintf(path, sizeof path, "%s/prepared", to);
     DIR *files = opendir(path);
     const struct dirent *file;
@@ -138,7 +138,7 @@ static void prepare_remove_rest(const char *to, const struct prepare_parts *part
         if (strlen(file->d_name) > LONGEST_NAME || prepare_is_listed(parts, file->d_name))
             continue;
         snprintf(path, sizeof path, "%s/prepared/%.*s", to, LONGEST_NAME, file->d_name);
-        if (lstat(path, &info) == 0 && S_ISREG(info.st_mode) && time(NULL) - info.st_mtime > HOUR)
+        if (lstat(path, &info) == 0 && S_ISREG(info.st_mode) && now - info.st_mtime > HOUR)
             (void)unlink(path);
     }
     if (files)
