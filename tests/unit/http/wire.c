@@ -164,7 +164,11 @@ static enum tv_status take_some(void *context, struct tv_bytes piece, struct tv_
 
 static enum tv_status take_slowly(void *context, struct tv_bytes piece, struct tv_answer *answer)
 {
+    struct wire *wire = context;
+    wire->taking++;
     usleep(2000000);
+    while (!wire->more)
+        usleep(1000);
     return take(context, piece, answer);
 }
 

@@ -5,7 +5,7 @@
  *
  *     /constant /large /stream /chunks /broken /many /headers /nothing    one answer of each kind
  *     /taken    takes a body; /full takes 1000 bytes of it and then answers 507
- *     /slow     takes a body, two seconds for each piece of it
+ *     /slow     takes a body, two seconds for each piece of it, and the first when wire.more is set
  *     /refused  answers 403 before any body
  *     /wait     answers when wire.go is set
  *     else      "made"
@@ -28,10 +28,11 @@ struct wire {
     struct tv_http *http;
     unsigned port;
     /* Written by the server's threads. */
-    _Atomic bool go;
+    _Atomic bool go, more;
     _Atomic unsigned began, answered, sent, noted, closed;
-    _Atomic size_t begun, taken, ended,
-        ended_whole;    /* bodies begun, bytes taken, bodies ended, bodies ended whole */
+    _Atomic size_t begun, taking, taken, ended,
+        ended_whole;    /* bodies begun, pieces that /slow was given, bytes taken, bodies ended,
+                           bodies ended whole */
     _Atomic bool wrong; /* a byte of a body was wrong */
     /* About the last request; written under the lock. */
     pthread_mutex_t lock;
