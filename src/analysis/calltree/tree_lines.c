@@ -166,9 +166,13 @@ static void tree_lines_add_below(struct tv_tree_lines *lines, const struct tv_ca
     }
 }
 
-/* Sum the nodes below the root, which shares are relative to. */
+/* Set what shares are relative to: the sum of the nodes below the root; of samples, the sum of all
+ * amounts, as in the profile. */
 static void tree_lines_add_totals(struct tv_tree_lines *lines, const struct tv_call_tree *tree)
 {
+    lines->total_wall = tree->figures.sampled ? tree->figures.total : 0;
+    if (tree->figures.sampled)
+        return;
     for (uint32_t i = 1; i < tree->count; i++) {
         if (tree->parent[i] != TV_ROOT_PATH)
             continue;
@@ -495,6 +499,8 @@ uint32_t tv_tree_lines_longest(const struct tv_call_tree *tree, uint32_t frame)
         if (tree->frame[i] != frame || !tree_node_is_called(tree, i))
             continue;
         int64_t time = wall ? tree->cost[i].wall : tree->cost[i].cpu;
+        if (time < 0)
+            time = -time; /* of a difference of profiles */
         if (time > most) {
             best = i;
             most = time;

@@ -32,6 +32,14 @@ int64_t tv_flame_threshold(int64_t total, double min_share)
     return width < (double)total ? (int64_t)width : total;
 }
 
+/* Return the narrowest width that is drawn of a layout whose total is known. */
+static int64_t flame_choose_threshold(const struct tv_flame *flame,
+                                      const struct tv_flame_options *options)
+{
+    return tv_flame_threshold(options->whole > 0 ? options->whole : flame->total,
+                              options->min_share);
+}
+
 /* Append a frame to a layout. */
 void tv_flame_add(struct tv_flame *flame, const struct tv_flame_frame *frame)
 {
@@ -172,6 +180,7 @@ static void flame_add_frame(struct tv_flame *flame, struct flame_layout *layout,
         .width = wide->width,
         .self = layout->nodes->self[wide->node],
         .total = wide->width,
+        .own = layout->nodes->self[wide->node],
         .depth = depth,
         .frame = TV_NONE,
         .path = wide->node,
@@ -217,8 +226,7 @@ struct tv_flame *tv_flame_of_nodes(const struct tv_flame_nodes *nodes,
     assert(options->root < nodes->count && !options->inverted);
     int64_t *width = tv_flame_widths(nodes->count, nodes->parent, nodes->self);
     flame->total = width[options->root];
-    flame_find_all_wide(&layout, options->root, width,
-                        tv_flame_threshold(flame->total, options->min_share));
+    flame_find_all_wide(&layout, options->root, width, flame_choose_threshold(flame, options));
     flame_sort_children(&layout, options->order);
     if (options->root != TV_ROOT_PATH)
         flame_add_frame(flame, &layout, 0, 0);
@@ -237,6 +245,18 @@ static int flame_compare_tree_nodes(const void *of, uint32_t a, uint32_t b)
 {
     const struct tv_call_tree *tree = of;
     return tv_flame_compare_names(tree->head, tree->frame[a], tree->frame[b]);
+}
+
+/* Set the figures of frames whose widths are sums of amounts to those of the tree. */
+static void flame_restore_signs(struct tv_flame *flame, const struct tv_call_tree *tree)
+{
+    int64_t *total = tv_flame_widths(tree->count, tree->parent, tree->self_wall);
+    for (uint32_t i = 0; i < flame->count; i++) {
+        struct tv_flame_frame *frame = &flame->frames[i];
+        frame->total = total[frame->path];
+        frame->own = tree->self_wall[frame->path];
+    }
+    tv_pages_free(total, tv_size_mul(tree->count, sizeof *total));
 }
 
 /* Lay out a call tree from options->root on. */
@@ -281,13 +301,14 @@ struct flame_group {
     uint32_t first, end; /* members */
     uint32_t depth;
     int64_t at; /* start of the rectangle */
-    int64_t width, total;
+    int64_t width, total, own;
     uint64_t calls;
 };
 
 struct flame_inversion {
     const struct tv_call_tree *tree;
-    const int64_t *self;
+    const int64_t *self; /* widths: never below 0 */
+    const int64_t *own;  /* figures: the same, unless weights are negative */
     enum tv_flame_order order;
     int64_t threshold;
     uint64_t moves;
@@ -398,6 +419,7 @@ static void flame_inverted_weigh(const struct flame_inversion *inversion, struct
     group->frame = inversion->tree->frame[inversion->members[group->first].at];
     for (uint32_t i = group->first; i < group->end; i++) {
         tv_time_add(&group->width, inversion->self[inversion->members[i].start]);
+        tv_time_add(&group->own, inversion->own[inversion->members[i].start]);
         group->calls += inversion->tree->cost[inversion->members[i].start].calls;
     }
     if (inversion->totals)
@@ -480,6 +502,7 @@ static void flame_inverted_open(struct flame_inversion *inversion, struct tv_fla
         .start = group->at,
         .width = group->width,
         .total = group->total,
+        .own = group->own,
         .calls = group->calls,
         .depth = group->depth,
         .frame = group->frame,
@@ -561,7 +584,7 @@ static void flame_inverted_lay_out(struct flame_inversion *inversion, struct tv_
     }
     for (uint32_t i = 0; i < inversion->member_count; i++)
         tv_time_add(&flame->total, inversion->self[inversion->members[i].start]);
-    inversion->threshold = tv_flame_threshold(flame->total, options->min_share);
+    inversion->threshold = flame_choose_threshold(flame, options);
     flame->left_out = flame_inverted_push(inversion, 0, inversion->member_count, 0, 0);
     while (inversion->stack_count > 0) {
         struct flame_group group = inversion->stack[--inversion->stack_count];
@@ -569,8 +592,9 @@ static void flame_inverted_lay_out(struct flame_inversion *inversion, struct tv_
     }
 }
 
-/* Lay out the inverted graph: the methods that used the time at the bottom, their callers above. */
-static struct tv_flame *flame_invert(const struct tv_call_tree *tree,
+/* Lay out the inverted graph: the methods that used the time at the bottom, their callers above.
+ * `own` has the figures of samples whose widths are amounts; or NULL. */
+static struct tv_flame *flame_invert(const struct tv_call_tree *tree, const int64_t *own,
                                      const struct tv_flame_options *options)
 {
     struct tv_flame *flame = tv_alloc(1, sizeof *flame);
@@ -585,9 +609,10 @@ static struct tv_flame *flame_invert(const struct tv_call_tree *tree,
         .keys = tv_alloc(keys, sizeof(uint32_t)),
         .number = flame_inverted_number_names(tree),
     };
+    inversion.own = own ? own : inversion.self;
     if (options->totals) {
         inversion.depth_first = tv_tree_shape_order(tree->shape);
-        inversion.totals = tv_flame_widths(tree->count, tree->parent, inversion.self);
+        inversion.totals = tv_flame_widths(tree->count, tree->parent, inversion.own);
     }
     flame_inverted_lay_out(&inversion, flame, options);
     tv_pages_free(inversion.totals, tv_size_mul(tree->count, sizeof *inversion.totals));
@@ -619,13 +644,15 @@ struct tv_flame *tv_flame_of_tree(const struct tv_call_tree *tree,
 {
     struct tv_flame *flame;
     struct tv_call_tree *amounts = flame_copy_amounts(tree);
-    tree = amounts ? amounts : tree;
+    const struct tv_call_tree *drawn = amounts ? amounts : tree;
     if (options->inverted)
-        flame = flame_invert(tree, options);
+        flame = flame_invert(drawn, amounts ? tree->self_wall : NULL, options);
     else if (options->root < tree->count)
-        flame = flame_lay_out_tree(tree, options);
+        flame = flame_lay_out_tree(drawn, options);
     else
         flame = tv_alloc(1, sizeof *flame);
+    if (amounts && !options->inverted)
+        flame_restore_signs(flame, tree);
     tv_call_tree_free(amounts);
     return flame;
 }

@@ -22,16 +22,20 @@ struct tv_flame_options {
     enum tv_flame_order order;
     bool inverted;
     uint32_t root;    /* `path` of the frame to begin with; TV_ROOT_PATH: everything */
-    double min_share; /* leave out frames narrower than this share of the total, with everything on
+    double min_share; /* leave out frames narrower than this share of `whole`, with everything on
                          them */
+    int64_t whole;    /* 100 %; 0: the total of the layout */
     bool totals;      /* compute `total` of inverted frames, which takes 20 bytes per node */
 };
 
 struct tv_flame_frame {
     int64_t start, width; /* nanoseconds of the clock, in [0, the flame's total] */
     int64_t self;         /* time that is not in a frame on top, drawn or left out */
-    int64_t total; /* with callees.  Inverted: time of the method at the bottom along these callers,
+    /* The figures of the tree.  Widths are sums of amounts, but in a difference of profiles a
+     * figure may be negative. */
+    int64_t total; /* with callees.  Inverted: of the method at the bottom along these callers,
                       recursive calls once; 0 if not asked for */
+    int64_t own;   /* without callees.  Inverted: of the method at the bottom along these callers */
     uint64_t calls; /* inverted: of the method at the bottom, along these callers */
     uint32_t depth; /* 0: at the bottom */
     uint32_t frame; /* in the head, or a thread's (TV_THREAD_FRAME) */

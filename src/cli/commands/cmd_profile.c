@@ -205,6 +205,7 @@ static enum tv_status cmd_tree_write(const struct tv_settings *settings,
         .inverted = settings->stacks.bottom_up,
         .root = TV_ROOT_PATH,
         .min_share = (double)(least == UINT64_MAX ? DEFAULT_PERCENT : least) / MILLIONTHS,
+        .whole = tree->figures.sampled ? tree->figures.total : 0,
         .totals = settings->stacks.bottom_up,
     };
     struct tv_tree_text_options text = {

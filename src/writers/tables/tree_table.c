@@ -32,9 +32,17 @@ static const struct tv_text_column bottom_up_columns[TV_COUNT(columns)] = {
 /* Units and titles for the figures of a tree of calls or of samples. */
 struct tree_text_scale {
     struct tv_value_scale value;
+    int64_t whole;            /* 100 % */
     bool sampled, counted;    /* counted: there is a column of calls or of samples */
     char total[60], self[60]; /* titles of samples */
 };
+
+/* Return 100 %: of samples, what the profile has, with those that have no stack. */
+static int64_t tree_text_whole(const struct tv_flame *flame,
+                               const struct tv_tree_text_options *options)
+{
+    return options->figures.sampled ? options->figures.total : flame->total;
+}
 
 /* Choose units and titles: milliseconds for calls, the unit of the value for
  * samples. */
@@ -44,12 +52,13 @@ static void tree_text_choose_scale(struct tree_text_scale *scale, const struct t
 {
     *scale = (struct tree_text_scale){
         .value = {.unit = tv_figures_unit(head), .times = 1},
+        .whole = tree_text_whole(flame, options),
         .sampled = options->figures.sampled,
         .counted = options->figures.sampled || tv_figures_count_calls(head),
     };
     if (!scale->sampled)
         return;
-    tv_value_scale_choose(&scale->value, head, &options->figures, flame->total);
+    tv_value_scale_choose(&scale->value, head, &options->figures, tree_text_whole(flame, options));
     const char *unit = scale->value.unit.name, *space = *unit ? " " : "";
     snprintf(scale->total, sizeof scale->total, "Total%s%s", space, unit);
     snprintf(scale->self, sizeof scale->self, "Self%s%s", space, unit);
@@ -72,17 +81,18 @@ static struct tv_text_column tree_text_column(const struct tree_text_scale *scal
     return column;
 }
 
-/* Write a line.  The width of a frame is its inclusive time from the top down,
- * and its self time from the bottom up. */
+/* Write a line.  Lines are sorted by their inclusive time from the top down, and by their own time
+ * from the bottom up. */
 static void tree_text_text_line(struct tv_text_table *table, const struct tv_trace_info *head,
-                                const struct tree_text_scale *scale, const struct tv_flame *flame,
+                                const struct tree_text_scale *scale,
                                 const struct tv_flame_frame *frame, bool bottom_up)
 {
+    int64_t first = bottom_up ? frame->own : frame->total;
     uint32_t indent = frame->depth < INDENT_LIMIT ? frame->depth : INDENT_LIMIT;
-    tv_value_scale_write(tv_text_table_cell(table), &scale->value, frame->width);
-    tv_text_table_share(table, frame->width, flame->total);
+    tv_value_scale_write(tv_text_table_cell(table), &scale->value, first);
+    tv_text_table_share(table, first, scale->whole);
     tv_value_scale_write(tv_text_table_cell(table), &scale->value,
-                         bottom_up ? frame->total : frame->self);
+                         bottom_up ? frame->total : frame->own);
     if (scale->counted)
         tv_text_table_number(table, frame->calls);
     tv_text_table_number(table, frame->depth);
@@ -102,8 +112,7 @@ static void tree_text_json_line(struct tv_out *out, const struct tv_trace_info *
     bool sampled = options->figures.sampled;
     tv_json_put_u64(out, ", ", sampled ? "samples" : "calls", frame->calls);
     tv_json_put_i64(out, ", ", sampled ? "total" : "total_ns", frame->total);
-    tv_json_put_i64(out, ", ", sampled ? "self" : "self_ns",
-                    options->bottom_up ? frame->width : frame->self);
+    tv_json_put_i64(out, ", ", sampled ? "self" : "self_ns", frame->own);
     if (compensated > 0)
         tv_json_put_i64(out, ", ", "compensated_ns", compensated);
     tv_out_char(out, '}');
@@ -128,25 +137,22 @@ static int64_t tree_text_find_unshown(const struct tv_flame *flame)
     return rest;
 }
 
-/* Write the time that no line shows, aligned with the columns of a file; on a screen, columns
- * have other widths. */
+/* Write a time that no line shows, aligned with the columns of a file; on a screen, columns have
+ * other widths. */
 static void tree_text_write_unshown(struct tv_out *out, const struct tree_text_scale *scale,
-                                    const struct tv_flame *flame)
+                                    int64_t rest, const char *what)
 {
     struct tv_figure_unit unit = scale->value.unit;
     bool screen = tv_layout_width(out) > 0;
-    int64_t rest = tree_text_find_unshown(flame);
     if (rest == 0)
         return;
     tv_names_time_column(out, screen ? 0 : 14, tv_time_times(rest, scale->value.times), unit.ns,
                          unit.decimals);
     if (screen)
         tv_out_format(out, " %s,", unit.name);
-    tv_names_percent_column(out, 7, rest, flame->total);
+    tv_names_percent_column(out, 7, rest, scale->whole);
     tv_out_text(out, screen ? " %," : " ");
-    tv_out_text(out, scale->sampled
-                         ? " in paths that are too small to be shown (see --min-percent)\n"
-                         : " in calls that are too small to be shown (see --min-percent)\n");
+    tv_out_format(out, " in %s\n", what);
 }
 
 /* Write notes, lines, and the time that no line shows. */
@@ -171,10 +177,15 @@ static void tree_text_write_text(struct tv_out *out, const struct tv_trace_info 
     }
     for (uint32_t i = 0; i < flame->count; i++) {
         if (tree_text_is_shown(&flame->frames[i], options))
-            tree_text_text_line(&table, head, &scale, flame, &flame->frames[i], options->bottom_up);
+            tree_text_text_line(&table, head, &scale, &flame->frames[i], options->bottom_up);
     }
     tv_text_table_end(&table);
-    tree_text_write_unshown(out, &scale, flame);
+    tree_text_write_unshown(out, &scale, tree_text_find_unshown(flame),
+                            scale.sampled
+                                ? "paths that are too small to be shown (see --min-percent)"
+                                : "calls that are too small to be shown (see --min-percent)");
+    tree_text_write_unshown(out, &scale, scale.whole - flame->total,
+                            "samples without a stack, or of hidden functions alone");
 }
 
 /* Write an array of lines. */

@@ -45,8 +45,8 @@ static void layouts_of_a_drawing(void **state)
     (void)state;
     struct fixture f = fixture_draw(&drawing, 1);
     struct tv_call_tree *tree = tree_of(&f);
-    struct tv_flame_options options = {TV_CLOCK_WALL, TV_FLAME_LEFT_HEAVY, false, TV_ROOT_PATH, 0,
-                                       false};
+    struct tv_flame_options options = {
+        TV_CLOCK_WALL, TV_FLAME_LEFT_HEAVY, false, TV_ROOT_PATH, 0, 0, false};
     assert_flame(tree, &options,
                  "0A 0+6 x2\n"
                  "1D 0+2 x2\n"
@@ -81,7 +81,7 @@ static void narrow_frames_are_merged(void **state)
     struct tv_call_tree *tree = tree_of(&f);
     for (int inverted = 0; inverted <= 1; inverted++) {
         struct tv_flame_options options = {
-            TV_CLOCK_WALL, TV_FLAME_LEFT_HEAVY, inverted, TV_ROOT_PATH, 2.5 / 12, false};
+            TV_CLOCK_WALL, TV_FLAME_LEFT_HEAVY, inverted, TV_ROOT_PATH, 2.5 / 12, 0, false};
         struct tv_flame *flame = tv_flame_of_tree(tree, &options);
         assert_int_equal(flame->total, 12000000);
         /* the two D, E and C; inverted: all but D, and its callers */
@@ -102,8 +102,8 @@ static void root_and_options_are_checked(void **state)
     for (size_t i = 0; i < TV_COUNT(roots); i++)
         for (size_t k = 0; k < TV_COUNT(shares); k++)
             for (int inverted = 0; inverted <= 1; inverted++) {
-                struct tv_flame_options options = {TV_CLOCK_CPU, TV_FLAME_BY_NAME, inverted,
-                                                   roots[i],     shares[k],        false};
+                struct tv_flame_options options = {
+                    TV_CLOCK_CPU, TV_FLAME_BY_NAME, inverted, roots[i], shares[k], 0, false};
                 struct tv_flame *flame = tv_flame_of_tree(tree, &options);
                 if (!inverted)
                     assert_int_equal(flame->count, 0);
@@ -223,13 +223,13 @@ static void random_trees_equal_the_reference(void **state)
     for (int inverted = 0; inverted <= 1; inverted++)
         for (int order = 0; order <= 1; order++) {
             for (size_t k = 0; k < TV_COUNT(shares); k++) {
-                struct tv_flame_options options = {TV_CLOCK_WALL, (enum tv_flame_order)order,
-                                                   inverted,      TV_ROOT_PATH,
-                                                   shares[k],     false};
+                struct tv_flame_options options = {
+                    TV_CLOCK_WALL, (enum tv_flame_order)order, inverted, TV_ROOT_PATH, shares[k], 0,
+                    false};
                 check_flame(tree, &options);
             }
             struct tv_flame_options all = {
-                TV_CLOCK_WALL, (enum tv_flame_order)order, inverted, TV_ROOT_PATH, 0, false};
+                TV_CLOCK_WALL, (enum tv_flame_order)order, inverted, TV_ROOT_PATH, 0, 0, false};
             check_roots(tree, all);
         }
     tv_call_tree_free(tree);

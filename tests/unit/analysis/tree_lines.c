@@ -321,9 +321,39 @@ static void finds_the_longest_path_of_a_frame(void **state)
     fixture_free(&f);
 }
 
+/* A difference of profiles: A -4, its child B -3, and samples of 5 without a stack.  Shares are of
+ * 3 + 1 + 5, as in the profile. */
+static void samples_below_zero_keep_their_signs(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_draw(&drawing, 1);
+    struct tv_paths paths;
+    tv_paths_init(&paths);
+    uint32_t a = tv_paths_child(&paths, TV_ROOT_PATH, FIXTURE_FRAME('A'));
+    uint32_t b = tv_paths_child(&paths, a, FIXTURE_FRAME('B'));
+    struct tv_call_tree *tree = tv_call_tree_new(f.trace->head, &paths);
+    tree->clocks = TV_CLOCK_WALL;
+    tree->figures = (struct tv_sample_figures){.sampled = true, .sum = 1000000, .total = 9000000};
+    tree->cost[a] = (struct tv_path_cost){2, -4000000, 0};
+    tree->cost[b] = (struct tv_path_cost){1, -3000000, 0};
+    tv_call_tree_settle(tree);
+    struct tv_tree_question question = {&root, 1, false, true, 100};
+    assert_lines(tree, &question,
+                 "A- <0 incl -4 self -1 calls 2/2\n"
+                 "B <1 incl -3 self -3 calls 1/1\n");
+    struct tv_tree_lines *lines = tv_tree_lines_of(tree, &question);
+    assert_int_equal(lines->total_wall, 9000000);
+    tv_tree_lines_free(lines);
+    assert_int_equal(tv_tree_lines_longest(tree, FIXTURE_FRAME('B')), b);
+    tv_call_tree_free(tree);
+    tv_paths_release(&paths);
+    fixture_free(&f);
+}
+
 UNIT_TESTS(tree_lines, cmocka_unit_test(a_limit_cuts_the_opened_lines),
            cmocka_unit_test(lines_of_a_drawing), cmocka_unit_test(several_lines_are_opened_at_once),
            cmocka_unit_test(lines_from_the_bottom_up), cmocka_unit_test(wrong_names_have_no_lines),
            cmocka_unit_test(first_lines_from_the_bottom_are_the_profile),
            cmocka_unit_test(random_trees_equal_the_plain_sums),
+           cmocka_unit_test(samples_below_zero_keep_their_signs),
            cmocka_unit_test(finds_the_longest_path_of_a_frame));
