@@ -17,6 +17,7 @@
 #include "cli/command.h"
 #include "cli/input/load.h"
 #include "cli/input/selection.h"
+#include "cli/output/gzip_out.h"
 #include "cli/output/message.h"
 #include "cli/output/output.h"
 #include "model/subset/subset.h"
@@ -69,6 +70,21 @@ static enum tv_status cmd_open_output(struct tv_output *output, const struct tv_
                   : tv_output_open(output, settings->output, settings->quiet, err);
 }
 
+/* Write the file to an output, compressed if the format wants that or the file's name says so. */
+static enum tv_status cmd_convert_write_to(const struct tv_settings *settings,
+                                           const struct tv_trace_format *format,
+                                           const struct tv_trace_conversion *conversion,
+                                           struct tv_out *out, struct tv_out *losses,
+                                           struct tv_error *err)
+{
+    if (!format->packed && !(settings->output && tv_text_ends_with(settings->output, ".gz")))
+        return format->write(format, conversion, out, losses, err);
+    struct tv_gzip_out *gzip = tv_gzip_out_new(out);
+    enum tv_status status = format->write(format, conversion, tv_gzip_out_plain(gzip), losses, err);
+    enum tv_status finished = tv_gzip_out_finish(gzip, status == TV_OK ? err : NULL);
+    return status == TV_OK ? finished : status;
+}
+
 /* Write the file, and report losses after it is complete. A failed conversion leaves an existing
  * output file unchanged. */
 static enum tv_status cmd_convert_write(const struct tv_settings *settings,
@@ -82,7 +98,7 @@ static enum tv_status cmd_convert_write(const struct tv_settings *settings,
     if (status != TV_OK)
         return status;
     tv_out_init_memory(&losses);
-    status = format->write(format, conversion, &output.out, &losses, err);
+    status = cmd_convert_write_to(settings, format, conversion, &output.out, &losses, err);
     status = tv_output_finish(&output, status, err);
     if (status == TV_OK && !settings->quiet)
         tv_losses_print(settings->files.items[0], (struct tv_bytes){losses.buffer, losses.length});

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pprof.h - a trace as a pprof profile (profile.proto), without compression, which all tools that
- * read pprof accept.
+ * pprof.h - a trace as a pprof profile (profile.proto), not yet compressed: files of this format
+ * are packed with gzip.
  *
  * A trace with samples keeps all of its value types.  A trace of calls becomes a profile with the
  * number of calls and their own time.  Equal stacks of a thread are one sample.

@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/memory.h"
 #include "writers/stacks/pprof.h"
 #include "writers/trace/excerpt.h"
@@ -127,8 +128,9 @@ static const struct tv_trace_format formats[] = {
     METHOD_TRACE("f3", TV_TRACE_STREAM_2),
     {.name = "json", .endings = {".json"}, .write = format_write_json},
     {.name = "pprof",
-     .endings = {".pprof"},
+     .endings = {".pprof", ".pb.gz", ".prof.gz"},
      .binary = true,
+     .packed = true,
      .profile = true,
      .write = format_write_pprof},
     {.name = "perfetto",
@@ -153,11 +155,14 @@ const struct tv_trace_format *tv_trace_format_named(const char *name)
     return tv_trace_format_at(place);
 }
 
-/* Return the length of the ending when the path has it, else 0. */
+/* Return the length of the ending when the path has it, alone or before ".gz", else 0. */
 static size_t format_match_ending(const char *path, const char *ending)
 {
     size_t length = strlen(path), end = ending ? strlen(ending) : length;
-    return end < length && strcmp(path + length - end, ending) == 0 ? end : 0;
+    if (length > 3 && strcmp(path + length - 3, ".gz") == 0 && ending &&
+        !tv_text_ends_with(ending, ".gz"))
+        length -= 3;
+    return end < length && strncmp(path + length - end, ending, end) == 0 ? end : 0;
 }
 
 /* The longest ending wins: "x.speedscope.json" is a speedscope profile,
