@@ -228,8 +228,13 @@ struct shown_profile {
     size_t string_count, string_capacity, sample_count, sample_capacity;
 };
 
+/* Receives the labels of a sample. */
+struct label_visitor {
+    void (*take)(void *context, const struct tv_sample_label *label);
+    void *context;
+};
+
 struct shown_sample {
-    struct tv_sample_labels labels; /* for the strings */
     struct tv_out *out;
     bool any;
 };
@@ -244,22 +249,20 @@ static void shown_sample_put_key(struct shown_sample *shown, struct tv_bytes key
 }
 
 /* Write "key": "text", or "key": number, or "key": "number unit". */
-static void shown_sample_put_label(struct shown_sample *shown, struct tv_bytes message)
+static void shown_sample_put_label(void *context, const struct tv_sample_label *label)
 {
-    struct sample_label label;
-    sample_label_parse(message, &label);
-    shown_sample_put_key(shown, sample_labels_text(&shown->labels, label.key));
-    struct tv_bytes unit = sample_labels_text(&shown->labels, label.unit);
-    if (label.text != 0) {
-        tv_out_json(shown->out, sample_labels_text(&shown->labels, label.text));
-    } else if (unit.length == 0) {
-        tv_out_i64(shown->out, (int64_t)label.number);
+    struct shown_sample *shown = context;
+    shown_sample_put_key(shown, label->key);
+    if (label->text.length > 0) {
+        tv_out_json(shown->out, label->text);
+    } else if (label->unit.length == 0) {
+        tv_out_i64(shown->out, label->number);
     } else {
         struct tv_out text;
         tv_out_init_memory(&text);
-        tv_out_i64(&text, (int64_t)label.number);
+        tv_out_i64(&text, label->number);
         tv_out_char(&text, ' ');
-        tv_out_bytes(&text, unit);
+        tv_out_bytes(&text, label->unit);
         tv_out_json(shown->out, (struct tv_bytes){text.buffer, text.length});
         tv_out_release(&text);
     }
@@ -315,24 +318,31 @@ static const struct tv_bytes *shown_profile_find(const struct shown_profile *pro
                : NULL;
 }
 
-/* Write all labels of a sample; of very many only the first. */
-static void shown_sample_write(struct shown_sample *shown, struct tv_bytes message)
+/* Visit all labels of a sample; of very many only the first. */
+static void shown_profile_visit_labels(const struct shown_profile *profile, struct tv_bytes message,
+                                       const struct label_visitor *visitor)
 {
+    const struct tv_sample_labels labels = {.strings = profile->strings,
+                                            .string_count = profile->string_count};
     struct tv_cursor cursor = tv_cursor_over(message);
     struct tv_protobuf_field field;
-    size_t labels = 0;
-    tv_out_text(shown->out, "{\"args\":{");
-    while (labels < SHOWN_LABELS && tv_protobuf_next(&cursor, &field))
-        if (field.number == 3 && field.wire == TV_PROTOBUF_BYTES) {
-            shown_sample_put_label(shown, field.bytes);
-            labels++;
-        }
-    tv_out_text(shown->out, "}}");
+    size_t count = 0;
+    while (count < SHOWN_LABELS && tv_protobuf_next(&cursor, &field)) {
+        struct sample_label parsed;
+        if (field.number != 3 || field.wire != TV_PROTOBUF_BYTES)
+            continue;
+        (void)sample_label_parse(field.bytes, &parsed);
+        const struct tv_sample_label label = {
+            sample_labels_text(&labels, parsed.key), sample_labels_text(&labels, parsed.text),
+            sample_labels_text(&labels, parsed.unit), (int64_t)parsed.number};
+        visitor->take(visitor->context, &label);
+        count++;
+    }
 }
 
-static enum tv_status shown_profile_describe(struct shown_profile *profile,
-                                             struct tv_source *source, uint64_t offset,
-                                             struct tv_out *out, struct tv_error *err)
+static enum tv_status shown_profile_visit(struct shown_profile *profile, struct tv_source *source,
+                                          uint64_t offset, const struct label_visitor *visitor,
+                                          struct tv_error *err)
 {
     enum tv_status status = shown_profile_open(profile, source, err);
     if (status != TV_OK)
@@ -340,29 +350,47 @@ static enum tv_status shown_profile_describe(struct shown_profile *profile,
     const struct tv_bytes *message = shown_profile_find(profile, offset);
     if (!message)
         return tv_fail(err, TV_ERR_SYNTAX, offset, "expected a sample");
-    struct shown_sample shown = {
-        .labels = {.strings = profile->strings, .string_count = profile->string_count}, .out = out};
-    shown_sample_write(&shown, *message);
+    shown_profile_visit_labels(profile, *message, visitor);
     return TV_OK;
 }
 
 /* The last file stays open, as that of a recording does (jfr/describe.c).  Whoever finds it in use
  * by another thread opens the file for itself. */
-enum tv_status tv_sample_labels_describe(const struct tv_trace *trace, uint32_t input,
-                                         uint64_t offset, uint64_t end_offset, struct tv_out *out,
-                                         struct tv_error *err)
+enum tv_status tv_sample_labels_read(const struct tv_trace *trace, uint32_t input, uint64_t offset,
+                                     void (*take)(void *context,
+                                                  const struct tv_sample_label *label),
+                                     void *context, struct tv_error *err)
 {
     static struct shown_profile last;
     static atomic_flag busy = ATOMIC_FLAG_INIT;
     struct tv_source *source = trace->head->inputs[input].source;
-    (void)end_offset;
+    const struct label_visitor visitor = {take, context};
     if (atomic_flag_test_and_set(&busy)) {
         struct shown_profile own = {.source = NULL};
-        enum tv_status status = shown_profile_describe(&own, source, offset, out, err);
+        enum tv_status status = shown_profile_visit(&own, source, offset, &visitor, err);
         shown_profile_release(&own);
         return status;
     }
-    enum tv_status status = shown_profile_describe(&last, source, offset, out, err);
+    enum tv_status status = shown_profile_visit(&last, source, offset, &visitor, err);
     atomic_flag_clear(&busy);
+    return status;
+}
+
+enum tv_status tv_sample_labels_describe(const struct tv_trace *trace, uint32_t input,
+                                         uint64_t offset, uint64_t end_offset, struct tv_out *out,
+                                         struct tv_error *err)
+{
+    struct tv_out labels;
+    struct shown_sample shown = {.out = &labels};
+    (void)end_offset;
+    tv_out_init_memory(&labels);
+    enum tv_status status =
+        tv_sample_labels_read(trace, input, offset, shown_sample_put_label, &shown, err);
+    if (status == TV_OK) {
+        tv_out_text(out, "{\"args\":{");
+        tv_out_bytes(out, (struct tv_bytes){labels.buffer, labels.length});
+        tv_out_text(out, "}}");
+    }
+    tv_out_release(&labels);
     return status;
 }

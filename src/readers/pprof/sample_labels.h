@@ -60,6 +60,20 @@ void tv_sample_labels_take(struct tv_sample_labels *labels, struct tv_bytes mess
 /* Return the thread that the labels of the current sample name, or the one for all others. */
 uint32_t tv_sample_labels_thread(struct tv_sample_labels *labels, struct tv_profile_input *profile);
 
+/* A label of pprof. */
+struct tv_sample_label {
+    struct tv_bytes key, text,
+        unit; /* `text` is empty: the label is a number, with a unit or not */
+    int64_t number;
+};
+
+/* Read the sample at an offset of a pprof input again, and call `take` for each of its labels, in
+ * the order of the file.  Of very many labels only the first ones are read. */
+enum tv_status tv_sample_labels_read(const struct tv_trace *trace, uint32_t input, uint64_t offset,
+                                     void (*take)(void *context,
+                                                  const struct tv_sample_label *label),
+                                     void *context, struct tv_error *err) TV_MUST_CHECK;
+
 /* Read the labels and values of the sample at an offset again. */
 enum tv_status tv_sample_labels_describe(const struct tv_trace *trace, uint32_t input,
                                          uint64_t offset, uint64_t end_offset, struct tv_out *out,

@@ -15,7 +15,7 @@
  *
  * A profile has one Sample for a stack, with one value for each value type:
  * samples that differ only in time are added up.  That loses times and order,
- * which is counted as a loss.
+ * which is counted as a loss.  Samples of pprof keep their labels.
  *
  * Field numbers of Profile: 1 sample_type, 2 sample, 3 mapping, 4 location, 5
  * function, 6 string_table, 9 time_nanos, 10 duration_nanos, 11 period_type, 12
@@ -31,12 +31,14 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/protobuf_out.h"
+#include "readers/pprof/sample_labels.h"
 #include "writers/text/names.h"
 
 /* A stack of a thread. */
 struct pprof_stack {
     uint32_t thread; /* TV_NONE: unknown */
     uint32_t path;
+    uint32_t labels; /* in `label_sets`: those of a pprof sample; 0: write those of the thread */
 };
 
 /* A function of the output. */
@@ -49,8 +51,12 @@ struct pprof_writer {
     struct tv_out *out;
     struct tv_out message, inner, text; /* reused */
     const struct tv_trace *trace;
-    struct tv_interner *strings; /* its numbers are those of the file */
-    struct tv_map stack_places;  /* thread << 32 | path -> place in `stacks` */
+    struct tv_interner *strings;    /* its numbers are those of the file */
+    struct tv_map owners;           /* thread << 32 | labels -> number */
+    struct tv_map stack_places;     /* owner << 32 | path -> place in `stacks` */
+    struct tv_interner *label_sets; /* the label messages of a sample, after a byte that is not
+                                       part of them: a sample may have none */
+    struct tv_out labels;           /* of the current sample */
     struct pprof_stack *stacks;
     int64_t *values; /* [stack_count * type_count] */
     uint32_t type_count;
@@ -88,7 +94,9 @@ static bool pprof_writer_add(struct pprof_writer *writer, struct pprof_stack sta
                              int64_t value)
 {
     assert(type < writer->type_count);
-    uint64_t key = (uint64_t)stack.thread << 32 | stack.path;
+    uint32_t owner = tv_map_add(&writer->owners, (uint64_t)stack.thread << 32 | stack.labels,
+                                (uint32_t)writer->owners.count);
+    uint64_t key = (uint64_t)owner << 32 | stack.path;
     size_t place = tv_map_add(&writer->stack_places, key, (uint32_t)writer->stack_count);
     if (place == writer->stack_count) {
         size_t first = tv_size_mul(place, writer->type_count);
@@ -221,6 +229,46 @@ static void pprof_put_number_label(struct pprof_writer *writer, struct tv_bytes 
     tv_protobuf_put_message(&writer->message, 3, &writer->inner);
 }
 
+/* Append a label of a pprof sample to the set of the current sample. */
+static void pprof_collect_label(void *context, const struct tv_sample_label *label)
+{
+    struct pprof_writer *writer = context;
+    struct tv_out *inner = &writer->inner;
+    tv_protobuf_put_nonzero(inner, 1, pprof_writer_string(writer, label->key));
+    tv_protobuf_put_nonzero(inner, 2, pprof_writer_string(writer, label->text));
+    if (label->text.length == 0) {
+        tv_protobuf_put_nonzero(inner, 3, (uint64_t)label->number);
+        tv_protobuf_put_nonzero(inner, 4, pprof_writer_string(writer, label->unit));
+    }
+    tv_protobuf_put_message(&writer->labels, 3, inner);
+}
+
+/* Return the labels of a sample of a pprof input, as a number in `label_sets`; 0: the input has
+ * another format. */
+static uint32_t pprof_writer_labels(struct pprof_writer *writer, const struct tv_sample *sample)
+{
+    const struct tv_input *input = &writer->trace->head->inputs[sample->input];
+    struct tv_error unused;
+    if (input->describe != tv_sample_labels_describe || !input->source ||
+        sample->offset == TV_NO_OFFSET)
+        return 0;
+    writer->labels.length = 0;
+    tv_out_char(&writer->labels, '+');
+    if (tv_sample_labels_read(writer->trace, sample->input, sample->offset, pprof_collect_label,
+                              writer, &unused) != TV_OK)
+        return 0;
+    return tv_interner_add(writer->label_sets,
+                           (struct tv_bytes){writer->labels.buffer, writer->labels.length});
+}
+
+/* Write the labels that samples were read with, among them those of their threads. */
+static void pprof_put_label_set(struct pprof_writer *writer, uint32_t labels)
+{
+    struct tv_bytes set = tv_interner_get(writer->label_sets, labels);
+    assert(set.length > 0);
+    tv_out_bytes(&writer->message, (struct tv_bytes){set.data + 1, set.length - 1});
+}
+
 /* Add the labels of a thread.  Our reader of pprof knows them by these keys. */
 static void pprof_put_labels(struct pprof_writer *writer, uint32_t number)
 {
@@ -253,7 +301,10 @@ static void pprof_write_samples(struct pprof_writer *writer)
             tv_protobuf_put_varint(&writer->inner,
                                    (uint64_t)writer->values[i * writer->type_count + type]);
         tv_protobuf_put_message(&writer->message, 2, &writer->inner);
-        pprof_put_labels(writer, stack.thread);
+        if (stack.labels != 0)
+            pprof_put_label_set(writer, stack.labels);
+        else
+            pprof_put_labels(writer, stack.thread);
         tv_protobuf_put_message(writer->out, 2, &writer->message);
     }
 }
@@ -327,9 +378,11 @@ static void pprof_collect_samples(struct pprof_writer *writer,
     for (size_t i = 0; i < tables->samples.count; i++) {
         const struct tv_sample *sample = &tables->samples.rows[i];
         assert(positions[sample->type] != TV_NONE);
-        losses->merged +=
-            pprof_writer_add(writer, (struct pprof_stack){sample->thread, sample->line_path},
-                             positions[sample->type], sample->weight);
+        struct pprof_stack stack = {sample->thread, sample->line_path,
+                                    pprof_writer_labels(writer, sample)};
+        losses->merged += pprof_writer_add(writer, stack, positions[sample->type], sample->weight);
+        if (stack.labels != 0)
+            continue; /* they have its arguments, and its time and processor, too */
         losses->times += !writer->trace->head->inputs[sample->input].weight_axis;
         tv_profile_losses_add_sample(&losses->profile, sample);
     }
@@ -346,7 +399,7 @@ static void pprof_collect_tree(struct pprof_writer *writer, const struct tv_call
                                uint32_t thread, const uint32_t *positions)
 {
     for (uint32_t node = 1; node < tree->count; node++) {
-        struct pprof_stack stack = {thread, node};
+        struct pprof_stack stack = {thread, node, 0};
         if (tree->cost[node].calls == 0)
             continue;
         (void)pprof_writer_add(writer, stack, positions[CALL_COUNT],
@@ -405,8 +458,25 @@ static void pprof_collect_calls(struct pprof_writer *writer, struct tv_pprof_los
 
 /* ---- The file ---- */
 
+/* Write the type and the number of a period that is none of a value type ("space/bytes" of a heap),
+ * which the trace has as two properties. */
+static void pprof_write_stated_period(struct pprof_writer *writer, struct tv_pprof_losses *losses)
+{
+    const struct tv_trace_info *head = writer->trace->head;
+    struct tv_bytes type = tv_trace_info_find_metadata(head, 0, "period type");
+    struct tv_bytes text = tv_trace_info_find_metadata(head, 0, "period");
+    int64_t period;
+    struct tv_bytes name, unit = type;
+    if (head->inputs[0].describe != tv_sample_labels_describe || !type.data || !text.data ||
+        !tv_parse_i64(text, &period) || !tv_bytes_split(&unit, '/', &name))
+        return;
+    pprof_put_value_type(writer, 11, name, unit);
+    tv_protobuf_put_nonzero(writer->out, 12, (uint64_t)period);
+    losses->profile.metadata -= 2;
+}
+
 /* Write when the first input was recorded, how long it took, and its sampling interval. */
-static void pprof_write_header(struct pprof_writer *writer)
+static void pprof_write_header(struct pprof_writer *writer, struct tv_pprof_losses *losses)
 {
     const struct tv_trace *trace = writer->trace;
     const struct tv_input *input = trace->head->input_count > 0 ? trace->head->inputs : NULL;
@@ -424,8 +494,9 @@ static void pprof_write_header(struct pprof_writer *writer)
         pprof_put_value_type(writer, 11, tv_trace_info_text(trace->head, type->name),
                              tv_trace_info_text(trace->head, type->unit));
         tv_protobuf_put_nonzero(writer->out, 12, (uint64_t)type->interval);
-        break;
+        return;
     }
+    pprof_write_stated_period(writer, losses);
 }
 
 /* Write the string table; the first one must be "". */
@@ -440,6 +511,9 @@ static void pprof_writer_release(struct pprof_writer *writer)
     tv_out_release(&writer->message);
     tv_out_release(&writer->inner);
     tv_out_release(&writer->text);
+    tv_out_release(&writer->labels);
+    tv_interner_free(writer->label_sets);
+    tv_map_release(&writer->owners);
     tv_interner_free(writer->strings);
     tv_interner_free(writer->function_keys);
     tv_map_release(&writer->stack_places);
@@ -464,6 +538,9 @@ void tv_pprof_write(struct tv_out *out, const struct tv_trace *trace, const bool
     tv_out_init_memory(&writer.message);
     tv_out_init_memory(&writer.inner);
     tv_out_init_memory(&writer.text);
+    tv_out_init_memory(&writer.labels);
+    writer.label_sets = tv_interner_new();
+    tv_map_init(&writer.owners);
     writer.strings = tv_interner_new();
     writer.function_keys = tv_interner_new();
     tv_map_init(&writer.stack_places);
@@ -477,7 +554,7 @@ void tv_pprof_write(struct tv_out *out, const struct tv_trace *trace, const bool
     } else {
         pprof_collect_calls(&writer, losses);
     }
-    pprof_write_header(&writer);
+    pprof_write_header(&writer, losses);
     pprof_write_samples(&writer);
     pprof_write_locations(&writer, losses);
     pprof_write_functions(&writer);
@@ -493,8 +570,8 @@ void tv_pprof_losses_write(struct tv_out *out, struct tv_pprof_losses *losses)
         tv_out_counted(out, losses->times, "sample|samples without time and order\n");
     if (losses->merged > 0)
         tv_out_counted(out, losses->merged,
-                       "value|values of samples added to another one of the same thread and "
-                       "stack\n");
+                       "value|values of samples added to another one of the same thread, stack "
+                       "and labels\n");
     if (losses->calls > 0)
         tv_out_counted(out, losses->calls,
                        "call|calls without its|their times: equal stacks of a thread are one "

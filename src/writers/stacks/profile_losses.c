@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "readers/pprof/sample_labels.h"
 
 /* Samples of an input that are read to find out whether they have arguments. */
 #define PROBED_SAMPLES 64
@@ -44,6 +45,25 @@ static void losses_probe(struct tv_profile_losses *losses, const struct tv_trace
     tv_free(probed);
 }
 
+/* Count the samples of pprof inputs that have no row, since each of their values is 0. */
+static uint64_t losses_count_zeros(const struct tv_trace *trace)
+{
+    uint64_t samples = 0;
+    struct tv_map offsets; /* input << 40 | offset */
+    tv_map_init(&offsets);
+    for (uint32_t i = 0; i < trace->head->input_count && !trace->is_subset; i++)
+        if (trace->head->inputs[i].describe == tv_sample_labels_describe)
+            samples += trace->head->inputs[i].samples;
+    for (size_t i = 0; samples > 0 && i < trace->tables.samples.count; i++) {
+        const struct tv_sample *sample = &trace->tables.samples.rows[i];
+        if (trace->head->inputs[sample->input].describe == tv_sample_labels_describe)
+            tv_map_set(&offsets, (uint64_t)sample->input << 40 | sample->offset, 0);
+    }
+    samples -= offsets.count < samples ? offsets.count : samples;
+    tv_map_release(&offsets);
+    return samples;
+}
+
 void tv_profile_losses_init(struct tv_profile_losses *losses, const struct tv_trace *trace)
 {
     const struct tv_tables *tables = &trace->tables;
@@ -53,6 +73,7 @@ void tv_profile_losses_init(struct tv_profile_losses *losses, const struct tv_tr
         .others = tables->objects.count + tables->snapshots.count + tables->memory_dumps.count +
                   tables->contexts.count,
         .costs = tables->function_costs.count,
+        .zeros = losses_count_zeros(trace),
         .metadata = head->metadata_count,
         .has_arguments = tv_alloc(head->input_count, sizeof *losses->has_arguments),
     };
@@ -88,6 +109,7 @@ void tv_profile_losses_write(struct tv_out *out, const struct tv_profile_losses 
     } lines[] = {
         {losses->arguments, "sample|samples without arguments (labels, fields of events)\n"},
         {losses->cpus, "sample|samples without its|their processor\n"},
+        {losses->zeros, "sample|samples whose values are all 0 left out\n"},
         {losses->kinds, "function|functions without its|their kind (kernel, JIT, ...)\n"},
         {losses->flows, "flow|flows left out\n"},
         {losses->others, "other row|rows (objects, memory dumps, contexts) left out\n"},

@@ -12,6 +12,7 @@
 struct tv_profile_losses {
     uint64_t arguments; /* samples of inputs whose samples have labels or fields */
     uint64_t cpus;      /* samples whose processor is known */
+    uint64_t zeros;     /* samples of pprof whose values are all 0, which are no rows */
     uint64_t kinds;     /* functions that are of the kernel, compiled at run time, ... */
     uint64_t flows;
     uint64_t others;       /* objects, snapshots, memory dumps, contexts */
