@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sample_files.c - samples as speedscope, Firefox and .cpuprofile files.
+ * sample_files.c - samples as speedscope and .cpuprofile files, and all that Firefox files need,
+ * too.
  *
  *     samples of the table --> selected, sorted by (thread, value type, time) --> groups
  *
@@ -13,7 +14,7 @@
  * `numbers` maps the frames, or the paths, of the model to the numbers in the file, which has only
  * the used ones.  A parent has a smaller number than its children in the model, and so in the file.
  */
-#include "writers/trace/sample_files.h"
+#include "writers/trace/sample_files_internal.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -25,33 +26,14 @@
 #include "writers/text/names.h"
 #include "writers/trace/calls.h"
 
-/* The selected samples of one thread and value type, in order of time. */
-struct sample_group {
-    size_t first, count; /* in `order` */
-    uint32_t thread, type;
-};
-
-struct sample_file {
-    struct tv_out *out;
-    const struct tv_trace *trace;
-    const struct tv_subset *keep;
-    struct tv_sample_file_losses *losses;
-    uint32_t *order; /* [order_count] selected samples, by thread, type and time */
-    size_t order_count;
-    struct sample_group *groups;
-    size_t group_count, group_capacity;
-    struct tv_firefox_threads threads; /* that were begun */
-    uint32_t *numbers;                 /* of the written frames or paths; TV_NONE: not written */
-};
-
 /* Return a sample by its position in `order`. */
-static const struct tv_sample *sample_file_row(const struct sample_file *file, size_t at)
+const struct tv_sample *tv_sample_file_row(const struct sample_file *file, size_t at)
 {
     return &file->trace->tables.samples.rows[file->order[at]];
 }
 
 /* Return true when the thread is selected; no thread belongs to no selection. */
-static bool sample_file_has_thread(const struct sample_file *file, uint32_t thread)
+bool tv_sample_file_has_thread(const struct sample_file *file, uint32_t thread)
 {
     const struct tv_subset *keep = file->keep;
     if (thread == TV_NONE)
@@ -86,7 +68,7 @@ static void sample_file_group(struct sample_file *file)
     size_t count = 0;
     for (size_t i = 0; i < tables->samples.count; i++) {
         const struct tv_sample *sample = &tables->samples.rows[i];
-        if (sample_file_has_thread(file, sample->thread) &&
+        if (tv_sample_file_has_thread(file, sample->thread) &&
             tv_subset_has_type(file->keep, sample->type))
             keys[count++] = (struct sample_key){sample->thread, sample->type, (uint32_t)i};
     }
@@ -107,14 +89,14 @@ static void sample_file_group(struct sample_file *file)
 }
 
 /* Return a text of the trace. */
-static struct tv_bytes sample_file_text(const struct sample_file *file, uint32_t string)
+struct tv_bytes tv_sample_file_text(const struct sample_file *file, uint32_t string)
 {
     return tv_trace_info_text(file->trace->head, string);
 }
 
 /* Return the value type of a group. */
-static const struct tv_value_type *sample_group_type(const struct sample_file *file,
-                                                     const struct sample_group *group)
+const struct tv_value_type *tv_sample_group_type(const struct sample_file *file,
+                                                 const struct sample_group *group)
 {
     return &file->trace->tables.value_types.rows[group->type];
 }
@@ -130,7 +112,7 @@ static size_t sample_file_main_group(const struct sample_file *file)
     assert(file->group_count > 0 && shown);
     for (size_t i = 0; i < file->group_count; i++) {
         const struct sample_group *group = &file->groups[i];
-        bool is_shown = sample_group_type(file, group)->name == shown->name;
+        bool is_shown = tv_sample_group_type(file, group)->name == shown->name;
         if (i == 0 || is_shown > best_is_shown ||
             (is_shown == best_is_shown && group->count > file->groups[best].count)) {
             best = i;
@@ -142,16 +124,16 @@ static size_t sample_file_main_group(const struct sample_file *file)
 }
 
 /* Return true when the weights of a group have this unit. */
-static bool sample_group_has_unit(const struct sample_file *file, const struct sample_group *group,
-                                  const char *unit)
+bool tv_sample_group_has_unit(const struct sample_file *file, const struct sample_group *group,
+                              const char *unit)
 {
-    return tv_bytes_equal(sample_file_text(file, sample_group_type(file, group)->unit),
+    return tv_bytes_equal(tv_sample_file_text(file, tv_sample_group_type(file, group)->unit),
                           tv_bytes_of(unit));
 }
 
 /* Write the name of a thread, and of the value type when the thread has several. */
-static void sample_file_write_name(const struct sample_file *file, uint32_t thread,
-                                   const struct sample_group *group)
+void tv_sample_file_write_name(const struct sample_file *file, uint32_t thread,
+                               const struct sample_group *group)
 {
     const struct tv_trace_info *head = file->trace->head;
     struct tv_out name;
@@ -164,10 +146,10 @@ static void sample_file_write_name(const struct sample_file *file, uint32_t thre
         uint32_t owner = tv_thread_process(head, thread);
         struct tv_bytes process = {NULL, 0};
         if (owner != TV_NONE)
-            process = sample_file_text(file, head->processes[owner].name);
+            process = tv_sample_file_text(file, head->processes[owner].name);
         tv_out_bytes(&name, process);
         tv_out_text(&name, process.length > 0 ? " / " : "");
-        tv_out_bytes(&name, sample_file_text(file, row->name));
+        tv_out_bytes(&name, tv_sample_file_text(file, row->name));
         if (row->name == TV_EMPTY_STRING)
             tv_out_u64(&name, row->id);
     }
@@ -175,7 +157,7 @@ static void sample_file_write_name(const struct sample_file *file, uint32_t thre
         several = several || (file->groups[i].thread == thread && &file->groups[i] != group);
     if (several) {
         tv_out_text(&name, " (");
-        tv_out_bytes(&name, sample_file_text(file, sample_group_type(file, group)->name));
+        tv_out_bytes(&name, tv_sample_file_text(file, tv_sample_group_type(file, group)->name));
         tv_out_char(&name, ')');
     }
     tv_out_json(file->out, (struct tv_bytes){name.buffer, name.length});
@@ -184,12 +166,12 @@ static void sample_file_write_name(const struct sample_file *file, uint32_t thre
 
 /* Write the value type of a group, which the formats have no member for: viewers skip what they do
  * not know, and our readers take name and unit from it. */
-static void sample_file_write_type(const struct sample_file *file, const struct sample_group *group)
+void tv_sample_file_write_type(const struct sample_file *file, const struct sample_group *group)
 {
     tv_out_text(file->out, "\"valueType\":");
-    tv_out_json(file->out, sample_file_text(file, sample_group_type(file, group)->name));
+    tv_out_json(file->out, tv_sample_file_text(file, tv_sample_group_type(file, group)->name));
     tv_out_text(file->out, ",\"valueUnit\":");
-    tv_out_json(file->out, sample_file_text(file, sample_group_type(file, group)->unit));
+    tv_out_json(file->out, tv_sample_file_text(file, tv_sample_group_type(file, group)->unit));
 }
 
 /* ---- Frames ---- */
@@ -203,7 +185,7 @@ static void sample_file_number_frames(struct sample_file *file, bool calls)
     file->numbers = tv_alloc(frames, sizeof *file->numbers);
     memset(file->numbers, 0xff, frames * sizeof *file->numbers);
     for (size_t i = 0; i < file->order_count; i++)
-        used[sample_file_row(file, i)->path] = true;
+        used[tv_sample_file_row(file, i)->path] = true;
     for (uint32_t path = trace->paths.count - 1; path > 0; path--)
         if (used[path]) {
             used[trace->paths.nodes[path].parent] = true;
@@ -231,7 +213,7 @@ static void speedscope_write_frames(const struct sample_file *file)
         tv_json_put_function(file->out, file->trace->head, frame);
         if (frame->file != TV_EMPTY_STRING) {
             tv_out_text(file->out, ",\"file\":");
-            tv_out_json(file->out, sample_file_text(file, frame->file));
+            tv_out_json(file->out, tv_sample_file_text(file, frame->file));
         }
         if (frame->line > 0)
             tv_out_format(file->out, ",\"line\":%d", (int)frame->line);
@@ -261,7 +243,7 @@ static void speedscope_write_stack(const struct sample_file *file, uint32_t path
 /* Return the weight that is written: the format has none below 0. */
 static int64_t sample_file_weight(const struct sample_file *file, size_t at)
 {
-    int64_t weight = sample_file_row(file, at)->weight;
+    int64_t weight = tv_sample_file_row(file, at)->weight;
     file->losses->negative += weight < 0;
     return weight < 0 ? 0 : weight;
 }
@@ -272,17 +254,17 @@ static void speedscope_write_group(const struct sample_file *file, const struct 
     uint32_t *way = tv_alloc(file->trace->paths.count, sizeof *way);
     int64_t sum = 0;
     tv_out_text(file->out, "{\"type\":\"sampled\",\"name\":");
-    sample_file_write_name(file, group->thread, group);
+    tv_sample_file_write_name(file, group->thread, group);
     tv_out_text(file->out, ",\"unit\":\"");
-    tv_out_text(file->out, sample_group_has_unit(file, group, "nanoseconds") ? "nanoseconds"
-                           : sample_group_has_unit(file, group, "bytes")     ? "bytes"
-                                                                             : "none");
+    tv_out_text(file->out, tv_sample_group_has_unit(file, group, "nanoseconds") ? "nanoseconds"
+                           : tv_sample_group_has_unit(file, group, "bytes")     ? "bytes"
+                                                                                : "none");
     tv_out_text(file->out, "\",");
-    sample_file_write_type(file, group);
+    tv_sample_file_write_type(file, group);
     tv_out_text(file->out, ",\"startValue\":0,\n\"samples\":[");
     for (size_t i = 0; i < group->count; i++) {
         tv_out_text(file->out, i > 0 ? "," : "");
-        speedscope_write_stack(file, sample_file_row(file, group->first + i)->path, way);
+        speedscope_write_stack(file, tv_sample_file_row(file, group->first + i)->path, way);
     }
     tv_out_text(file->out, "],\n\"weights\":[");
     for (size_t i = 0; i < group->count; i++) {
@@ -293,17 +275,17 @@ static void speedscope_write_group(const struct sample_file *file, const struct 
     }
     tv_out_format(file->out, "],\"endValue\":%lld}", (long long)sum);
     const struct tv_input *inputs = file->trace->head->inputs;
-    if (!inputs[sample_group_type(file, group)->input].weight_axis)
+    if (!inputs[tv_sample_group_type(file, group)->input].weight_axis)
         file->losses->times += group->count;
     tv_free(way);
 }
 
 /* Return true for a track of calls. Thread states and what a processor ran are no functions, and a
  * profile of speedscope or Firefox belongs to a thread. */
-static bool sample_file_has_track(const struct sample_file *file, const struct tv_track *track)
+bool tv_sample_file_has_track(const struct sample_file *file, const struct tv_track *track)
 {
     return !file->keep->types && track->thread != TV_NONE && track->kind != TV_TRACK_STATES &&
-           track->kind != TV_TRACK_CPU && sample_file_has_thread(file, track->thread);
+           track->kind != TV_TRACK_CPU && tv_sample_file_has_thread(file, track->thread);
 }
 
 /* Write the calls of a track as entries and exits.  A track without selected calls leaves no
@@ -319,7 +301,7 @@ static void speedscope_write_track(const struct sample_file *file, uint32_t trac
         if (!any) {
             tv_out_text(file->out, *first ? "\n{\"type\":\"evented\",\"name\":"
                                           : ",\n{\"type\":\"evented\",\"name\":");
-            sample_file_write_name(file, file->trace->tracks[track].thread, NULL);
+            tv_sample_file_write_name(file, file->trace->tracks[track].thread, NULL);
             tv_out_format(file->out, ",\"unit\":\"nanoseconds\",\"startValue\":%lld,\"events\":[",
                           (long long)event.time);
         }
@@ -342,7 +324,7 @@ static void speedscope_write(struct sample_file *file)
     sample_file_number_frames(file, true);
     tv_out_text(file->out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
                            "\n\"exporter\":\"traceview\",\"name\":");
-    tv_out_json(file->out, sample_file_text(file, file->trace->head->inputs[0].name));
+    tv_out_json(file->out, tv_sample_file_text(file, file->trace->head->inputs[0].name));
     tv_out_format(file->out, ",\"activeProfileIndex\":%zu,\n\"shared\":{\"frames\":[",
                   file->group_count > 0 ? sample_file_main_group(file) : (size_t)0);
     speedscope_write_frames(file);
@@ -353,7 +335,7 @@ static void speedscope_write(struct sample_file *file)
         first = false;
     }
     for (uint32_t track = 0; track < file->trace->track_count; track++)
-        if (sample_file_has_track(file, &file->trace->tracks[track]))
+        if (tv_sample_file_has_track(file, &file->trace->tracks[track]))
             speedscope_write_track(file, track, &first);
     tv_out_text(file->out, "]}\n");
 }
@@ -362,13 +344,13 @@ static void speedscope_write(struct sample_file *file)
 
 /* Number the paths that stacks of [first, first + count) contain; parents come before children.
  * Return how many there are. */
-static uint32_t sample_file_number_paths(struct sample_file *file, size_t first, size_t count)
+uint32_t tv_sample_file_number_paths(struct sample_file *file, size_t first, size_t count)
 {
     uint32_t paths = file->trace->paths.count, next = 0;
     file->numbers = tv_alloc(paths, sizeof *file->numbers);
     memset(file->numbers, 0xff, paths * sizeof *file->numbers);
     for (size_t i = first; i < first + count; i++)
-        file->numbers[sample_file_row(file, i)->path] = 0;
+        file->numbers[tv_sample_file_row(file, i)->path] = 0;
     for (uint32_t path = paths - 1; path > 0; path--)
         if (file->numbers[path] == 0)
             file->numbers[file->trace->paths.nodes[path].parent] = 0;
@@ -390,7 +372,7 @@ static void cpuprofile_write_node(const struct sample_file *file, uint32_t path)
                   (unsigned)file->numbers[path] + 3);
     tv_json_put_function(file->out, file->trace->head, frame);
     tv_out_text(file->out, ",\"scriptId\":\"0\",\"url\":");
-    tv_out_json(file->out, sample_file_text(file, frame->file));
+    tv_out_json(file->out, tv_sample_file_text(file, frame->file));
     tv_out_format(file->out, ",\"lineNumber\":%d,\"columnNumber\":%d}",
                   frame->line > 0 ? (int)frame->line - 1 : -1, (int)frame->column - 1);
 }
@@ -405,8 +387,8 @@ static void cpuprofile_write_nodes(const struct sample_file *file, const struct 
                                "\"0\",\"url\":\"\",\"lineNumber\":-1,\"columnNumber\":-1},"
                                "\"hitCount\":0";
     for (size_t i = 0; i < group->count; i++)
-        hits[sample_file_row(file, group->first + i)->path] +=
-            tv_tables_count_sample(&file->trace->tables, sample_file_row(file, group->first + i));
+        hits[tv_sample_file_row(file, group->first + i)->path] += tv_tables_count_sample(
+            &file->trace->tables, tv_sample_file_row(file, group->first + i));
     tv_out_format(file->out, root, 1, "root");
     tv_out_text(file->out, "},\n");
     tv_out_format(file->out, root, 2, "idle");
@@ -427,10 +409,10 @@ static void cpuprofile_write_nodes(const struct sample_file *file, const struct 
 static int64_t cpuprofile_time(const struct sample_file *file, const struct sample_group *group,
                                tv_ns time)
 {
-    bool weight = file->trace->head->inputs[sample_group_type(file, group)->input].weight_axis;
+    bool weight = file->trace->head->inputs[tv_sample_group_type(file, group)->input].weight_axis;
     if (time < 0)
         return 0;
-    if (weight && !sample_group_has_unit(file, group, "nanoseconds"))
+    if (weight && !tv_sample_group_has_unit(file, group, "nanoseconds"))
         return time;
     file->losses->fractions += time % 1000 != 0;
     return time / 1000;
@@ -440,14 +422,14 @@ static int64_t cpuprofile_time(const struct sample_file *file, const struct samp
 static void cpuprofile_count_weights(const struct sample_file *file,
                                      const struct sample_group *group)
 {
-    const struct tv_value_type *type = sample_group_type(file, group);
+    const struct tv_value_type *type = tv_sample_group_type(file, group);
     if (file->trace->head->inputs[type->input].weight_axis) {
         file->losses->as_times +=
-            sample_group_has_unit(file, group, "nanoseconds") ? 0 : group->count;
+            tv_sample_group_has_unit(file, group, "nanoseconds") ? 0 : group->count;
         return;
     }
     for (size_t i = 0; i < group->count; i++)
-        file->losses->weights += sample_file_row(file, group->first + i)->weight != 1;
+        file->losses->weights += tv_sample_file_row(file, group->first + i)->weight != 1;
 }
 
 /* Return the length of the last sample: its weight, or the mean of the others. */
@@ -455,7 +437,7 @@ static int64_t cpuprofile_last_length(const struct sample_file *file,
                                       const struct sample_group *group, int64_t last, int64_t start)
 {
     assert(group->count > 0);
-    const struct tv_sample *sample = sample_file_row(file, group->first + group->count - 1);
+    const struct tv_sample *sample = tv_sample_file_row(file, group->first + group->count - 1);
     if (file->trace->head->inputs[sample->input].weight_axis)
         return cpuprofile_time(file, group, tv_weight_end(sample)) - last;
     return group->count > 1 ? (last - start) / (int64_t)(group->count - 1) : 0;
@@ -467,19 +449,19 @@ static void cpuprofile_write(struct sample_file *file)
     const struct sample_group *group = &file->groups[sample_file_main_group(file)];
     int64_t start = INT64_MAX, last = 0;
     cpuprofile_count_weights(file, group);
-    (void)sample_file_number_paths(file, group->first, group->count);
+    (void)tv_sample_file_number_paths(file, group->first, group->count);
     file->losses->samples = file->order_count - group->count;
     tv_out_text(file->out, "{\"nodes\":[");
     cpuprofile_write_nodes(file, group);
     tv_out_text(file->out, "],\n\"samples\":[");
     for (size_t i = 0; i < group->count; i++) {
-        uint32_t path = sample_file_row(file, group->first + i)->path;
+        uint32_t path = tv_sample_file_row(file, group->first + i)->path;
         tv_out_format(file->out, "%s%u", i > 0 ? "," : "",
                       path == TV_ROOT_PATH ? 2 : (unsigned)file->numbers[path] + 3);
     }
     tv_out_text(file->out, "],\n\"timeDeltas\":[");
     for (size_t i = 0; i < group->count; i++) {
-        const struct tv_sample *sample = sample_file_row(file, group->first + i);
+        const struct tv_sample *sample = tv_sample_file_row(file, group->first + i);
         int64_t time = cpuprofile_time(file, group, sample->time);
         last = start == INT64_MAX ? time : last;
         start = start == INT64_MAX ? time : start;
@@ -489,314 +471,6 @@ static void cpuprofile_write(struct sample_file *file)
     int64_t mean = cpuprofile_last_length(file, group, last, start);
     tv_out_format(file->out, "],\n\"startTime\":%lld,\"endTime\":%lld}\n", (long long)start,
                   (long long)(last + mean));
-}
-
-/* ---- Firefox ---- */
-
-/* Write a column: the same text for each row. */
-static void firefox_write_constant(struct tv_out *out, const char *name, uint32_t count,
-                                   const char *value)
-{
-    tv_out_format(out, "\"%s\":[", name);
-    for (uint32_t i = 0; i < count; i++) {
-        tv_out_text(out, i > 0 ? "," : "");
-        tv_out_text(out, value);
-    }
-    tv_out_text(out, "],");
-}
-
-enum firefox_path_value {
-    FIREFOX_PREFIX,
-    FIREFOX_ROW,
-    FIREFOX_NAME,
-    FIREFOX_FILE,
-    FIREFOX_LINE,
-    FIREFOX_FRAME_COLUMN
-};
-
-/* Write a column of the tables, whose row i is about the path with the number i. */
-static void firefox_write_paths(const struct sample_file *file, const char *name,
-                                enum firefox_path_value value)
-{
-    const struct tv_trace *trace = file->trace;
-    bool first = true;
-    tv_out_format(file->out, "\"%s\":[", name);
-    for (uint32_t path = 1; path < trace->paths.count; path++) {
-        const struct tv_path_node *node = &trace->paths.nodes[path];
-        if (file->numbers[path] == TV_NONE)
-            continue;
-        const struct tv_frame *frame = &trace->head->frames[node->frame];
-        int64_t number = -1;
-        tv_out_text(file->out, first ? "" : ",");
-        first = false;
-        if (value == FIREFOX_PREFIX && node->parent != TV_ROOT_PATH)
-            number = file->numbers[node->parent];
-        else if (value == FIREFOX_ROW)
-            number = file->numbers[path];
-        else if (value == FIREFOX_NAME)
-            number = (int64_t)file->numbers[path] * 2;
-        else if (value == FIREFOX_FILE && frame->file != TV_EMPTY_STRING)
-            number = (int64_t)file->numbers[path] * 2 + 1;
-        else if (value == FIREFOX_LINE && frame->line > 0)
-            number = frame->line;
-        else if (value == FIREFOX_FRAME_COLUMN && frame->column > 0)
-            number = frame->column;
-        if (number < 0)
-            tv_out_text(file->out, "null");
-        else
-            tv_out_i64(file->out, number);
-    }
-    tv_out_text(file->out, "],");
-}
-
-/* Write the strings: of each path its function and its file, then the names of all frames for
- * markers. */
-static void firefox_write_strings(const struct sample_file *file)
-{
-    const struct tv_trace *trace = file->trace;
-    bool first = true;
-    tv_out_text(file->out, "\"stringArray\":[");
-    for (uint32_t path = 1; path < trace->paths.count; path++) {
-        if (file->numbers[path] == TV_NONE)
-            continue;
-        const struct tv_frame *frame = &trace->head->frames[trace->paths.nodes[path].frame];
-        tv_out_text(file->out, first ? "" : ",");
-        first = false;
-        tv_json_put_function(file->out, file->trace->head, frame);
-        tv_out_char(file->out, ',');
-        tv_out_json(file->out, sample_file_text(file, frame->file));
-    }
-    for (uint32_t i = 0; trace->slice_count > 0 && i < trace->head->frame_count; i++) {
-        tv_out_text(file->out, first ? "" : ",");
-        first = false;
-        tv_json_put_function(file->out, trace->head, &trace->head->frames[i]);
-    }
-    tv_out_text(file->out, "],\n");
-}
-
-/* Write the tables that the threads share. Each path is one stack, one frame and one function, all
- * with its number; the viewer merges equal names. */
-static void firefox_write_shared(const struct sample_file *file, uint32_t count)
-{
-    struct tv_out *out = file->out;
-    tv_out_text(out, "\"shared\":{");
-    firefox_write_strings(file);
-    tv_out_text(out, "\"sources\":{\"length\":");
-    tv_out_u64(out, count);
-    tv_out_char(out, ',');
-    firefox_write_constant(out, "uuid", count, "null");
-    tv_out_text(out, "\"filename\":[");
-    for (uint32_t i = 0; i < count; i++)
-        tv_out_format(out, "%s%llu", i > 0 ? "," : "", (unsigned long long)i * 2 + 1);
-    tv_out_text(out, "]},\n\"stackTable\":{");
-    firefox_write_paths(file, "frame", FIREFOX_ROW);
-    firefox_write_paths(file, "prefix", FIREFOX_PREFIX);
-    tv_out_format(out, "\"length\":%u},\n\"frameTable\":{", (unsigned)count);
-    firefox_write_paths(file, "func", FIREFOX_ROW);
-    firefox_write_constant(out, "address", count, "-1");
-    firefox_write_constant(out, "inlineDepth", count, "0");
-    firefox_write_constant(out, "category", count, "0");
-    firefox_write_constant(out, "subcategory", count, "0");
-    firefox_write_constant(out, "nativeSymbol", count, "null");
-    firefox_write_constant(out, "innerWindowID", count, "0");
-    firefox_write_constant(out, "line", count, "null");
-    firefox_write_constant(out, "column", count, "null");
-    tv_out_format(out, "\"length\":%u},\n\"funcTable\":{", (unsigned)count);
-    firefox_write_paths(file, "name", FIREFOX_NAME);
-    firefox_write_constant(out, "isJS", count, "false");
-    firefox_write_constant(out, "relevantForJS", count, "false");
-    firefox_write_constant(out, "resource", count, "-1");
-    firefox_write_paths(file, "source", FIREFOX_ROW);
-    firefox_write_paths(file, "lineNumber", FIREFOX_LINE);
-    firefox_write_paths(file, "columnNumber", FIREFOX_FRAME_COLUMN);
-    tv_out_format(out, "\"length\":%u},\n", (unsigned)count);
-    tv_out_text(out, "\"resourceTable\":{\"length\":0,\"lib\":[],\"name\":[],\"host\":[],\"type\":"
-                     "[]},\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],"
-                     "\"functionSize\":[],\"length\":0}},\n");
-}
-
-/* Write the samples of a thread column by column. A null stack is the root. */
-static void firefox_write_samples(const struct sample_file *file, const struct sample_group *group)
-{
-    struct tv_out *out = file->out;
-    bool time = sample_group_has_unit(file, group, "nanoseconds");
-    tv_out_text(out, "\"samples\":{\"weightType\":\"");
-    tv_out_text(out, time                                          ? "tracing-ms"
-                     : sample_group_has_unit(file, group, "bytes") ? "bytes"
-                                                                   : "samples");
-    tv_out_text(out, "\",");
-    sample_file_write_type(file, group);
-    tv_out_text(out, ",\"stack\":[");
-    for (size_t i = 0; i < group->count; i++) {
-        uint32_t path = sample_file_row(file, group->first + i)->path;
-        tv_out_text(out, i > 0 ? "," : "");
-        if (path == TV_ROOT_PATH)
-            tv_out_text(out, "null");
-        else
-            tv_out_u64(out, file->numbers[path]);
-    }
-    tv_out_text(out, "],\"time\":[");
-    for (size_t i = 0; i < group->count; i++) {
-        const struct tv_sample *sample = sample_file_row(file, group->first + i);
-        tv_out_text(out, i > 0 ? "," : "");
-        tv_out_time(out, tv_trace_time(file->trace, sample->input, sample->time), 1000000, 6);
-    }
-    tv_out_text(out, "],\"weight\":[");
-    for (size_t i = 0; i < group->count; i++) {
-        int64_t weight = sample_file_row(file, group->first + i)->weight;
-        tv_out_text(out, i > 0 ? "," : "");
-        if (time)
-            tv_out_time(out, weight, 1000000, 6);
-        else
-            tv_out_i64(out, weight);
-    }
-    tv_out_format(out, "],\"length\":%zu},", group->count);
-}
-
-enum firefox_marker_value {
-    FIREFOX_MARKER_DATA,
-    FIREFOX_MARKER_NAME,
-    FIREFOX_MARKER_START,
-    FIREFOX_MARKER_END,
-    FIREFOX_MARKER_PHASE, /* 1: an interval */
-    FIREFOX_MARKER_CATEGORY,
-};
-
-/* Write one column of a slice: the format has an array for each member of its markers. */
-static void firefox_write_marker(const struct sample_file *file, const struct tv_slice *slice,
-                                 uint32_t names, enum firefox_marker_value value)
-{
-    tv_ns time = value == FIREFOX_MARKER_START ? slice->start : slice->start + slice->length;
-    if (value == FIREFOX_MARKER_DATA)
-        tv_out_text(file->out, "{\"type\":\"Slice\"}");
-    else if (value == FIREFOX_MARKER_NAME)
-        tv_out_u64(file->out, (uint64_t)names + file->trace->paths.nodes[slice->path].frame);
-    else if (value == FIREFOX_MARKER_START || value == FIREFOX_MARKER_END)
-        tv_out_time(file->out, time, 1000000, 6);
-    else
-        tv_out_char(file->out, value == FIREFOX_MARKER_PHASE ? '1' : '0');
-}
-
-/* Write the values of a row of slices; *length counts those of the column. */
-static void firefox_write_marker_row(const struct sample_file *file, uint32_t row, uint32_t names,
-                                     enum firefox_marker_value value, uint64_t *length)
-{
-    struct tv_slice slices[256];
-    uint32_t all = file->trace->rows[row].count;
-    for (uint32_t i = 0; i < all; i++) {
-        uint32_t at = i % (uint32_t)TV_COUNT(slices);
-        if (at == 0) {
-            uint32_t left = all - i, most = (uint32_t)TV_COUNT(slices);
-            tv_slices_read(file->trace, row, i, left < most ? left : most, slices);
-        }
-        if (!tv_subset_has_frame(file->keep, file->trace->paths.nodes[slices[at].path].frame))
-            continue;
-        tv_out_text(file->out, (*length)++ > 0 ? "," : "");
-        firefox_write_marker(file, &slices[at], names, value);
-    }
-}
-
-/* Write a column of the markers of a track, or with NULL an empty one. Return its length. */
-static uint64_t firefox_write_marker_column(const struct sample_file *file,
-                                            const struct tv_track *track, uint32_t names,
-                                            enum firefox_marker_value value)
-{
-    static const char *const columns[] = {"data",    "name",  "startTime",
-                                          "endTime", "phase", "category"};
-    uint64_t length = 0;
-    tv_out_format(file->out, "\"%s\":[", columns[value]);
-    for (uint32_t row = 0; track && row < track->row_count; row++)
-        firefox_write_marker_row(file, track->first_row + row, names, value, &length);
-    tv_out_text(file->out, "],");
-    return length;
-}
-
-/* Write the slices of a track as markers. */
-static void firefox_write_markers(const struct sample_file *file, const struct tv_track *track,
-                                  uint32_t names)
-{
-    uint64_t length = 0;
-    tv_out_text(file->out, "\"markers\":{");
-    for (int value = FIREFOX_MARKER_DATA; value <= FIREFOX_MARKER_CATEGORY; value++)
-        length = firefox_write_marker_column(file, track, names, (enum firefox_marker_value)value);
-    tv_out_format(file->out, "\"length\":%llu}}", (unsigned long long)length);
-}
-
-/* Begin a thread for a group or, without one, for a track of slices. The main thread is the first
- * one, which the viewer opens with. */
-static void firefox_begin_thread(struct sample_file *file, uint32_t thread,
-                                 const struct sample_group *group)
-{
-    struct tv_firefox_threads *threads = &file->threads;
-    size_t number = threads->count++;
-    const struct tv_trace_info *head = file->trace->head;
-    uint32_t owner = tv_thread_process(head, thread);
-    uint64_t pid = owner != TV_NONE ? head->processes[owner].id : 0;
-    threads->pids =
-        tv_array_reserve(threads->pids, &threads->capacity, number + 1, sizeof *threads->pids);
-    threads->pids[number] = pid;
-    tv_out_text(file->out, number > 0 ? ",\n{\"name\":" : "\n{\"name\":");
-    sample_file_write_name(file, thread, group);
-    tv_out_format(file->out,
-                  ",\"processName\":\"\",\"processType\":\"default\",\"processStartupTime\":0,"
-                  "\"processShutdownTime\":null,\"registerTime\":0,\"unregisterTime\":null,"
-                  "\"pausedRanges\":[],\"isMainThread\":%s,\"pid\":\"%llu\",\"tid\":%zu,",
-                  number == 0 ? "true" : "false", (unsigned long long)pid, number + 1);
-    if (group)
-        firefox_write_samples(file, group);
-    else
-        tv_out_text(file->out, "\"samples\":{\"weightType\":\"samples\",\"stack\":[],"
-                               "\"time\":[],\"weight\":[],\"length\":0},");
-}
-
-/* End the threads, of which the viewer needs at least one, and write the counters, unless only
- * samples of a value type were asked for. */
-static void firefox_write_counters(struct sample_file *file)
-{
-    const struct tv_trace *trace = file->trace;
-    if (trace->tables.counters.count == 0 || file->keep->types) {
-        tv_out_char(file->out, ']');
-        return;
-    }
-    if (file->threads.count == 0) {
-        firefox_begin_thread(file, TV_NONE, NULL);
-        firefox_write_markers(file, NULL, 0);
-    }
-    tv_out_text(file->out, "],\n\"counters\":[");
-    tv_firefox_counters_write(file->out, trace, file->keep, &file->threads);
-    tv_out_char(file->out, ']');
-}
-
-/* Write a processed profile of Firefox: what threads share, then a thread for each group of samples
- * and for each track with slices. */
-static void firefox_write(struct sample_file *file)
-{
-    uint32_t count = sample_file_number_paths(file, 0, file->order_count);
-    tv_out_text(file->out,
-                "{\"meta\":{\"interval\":1,\"startTime\":0,\"version\":24,"
-                "\"preprocessedProfileVersion\":60,\"product\":\"traceview\",\"processType\":0,"
-                "\"stackwalk\":1,\"debug\":false,\"categories\":[{\"name\":\"Other\",\"color\":"
-                "\"grey\",\"subcategories\":[\"Other\"]}],\"markerSchema\":[{\"name\":\"Slice\","
-                "\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],"
-                "\"fields\":[]}],\"symbolicated\":true,\"extensions\":{\"baseURL\":[],\"id\":[],"
-                "\"name\":[],\"length\":0},"
-                "\"importedFrom\":\"traceview\"},\"libs\":[],\n");
-    firefox_write_shared(file, count);
-    tv_out_text(file->out, "\"threads\":[");
-    for (size_t i = 0; i < file->group_count; i++) {
-        const struct sample_group *group = &file->groups[i];
-        firefox_begin_thread(file, group->thread, group);
-        firefox_write_markers(file, NULL, 0);
-    }
-    for (uint32_t i = 0; i < file->trace->track_count; i++) {
-        const struct tv_track *track = &file->trace->tracks[i];
-        if (track->slice_count == 0 || !sample_file_has_track(file, track))
-            continue;
-        firefox_begin_thread(file, track->thread, NULL);
-        firefox_write_markers(file, track, count * 2);
-    }
-    firefox_write_counters(file);
-    tv_out_text(file->out, "}\n");
 }
 
 /* ---- The file ---- */
@@ -810,11 +484,11 @@ static void sample_file_count_slices(const struct sample_file *file, enum tv_sam
         const struct tv_track *track = &trace->tracks[i];
         bool selected =
             track->thread != TV_NONE
-                ? sample_file_has_thread(file, track->thread)
+                ? tv_sample_file_has_thread(file, track->thread)
                 : !file->keep->threads && tv_subset_has_process(file->keep, track->process);
         if (!selected)
             continue;
-        if (format == TV_SAMPLES_CPUPROFILE || !sample_file_has_track(file, track))
+        if (format == TV_SAMPLES_CPUPROFILE || !tv_sample_file_has_track(file, track))
             file->losses->slices += track->slice_count;
         else if (trace->head->inputs[track->input].clocks == (TV_CLOCK_WALL | TV_CLOCK_CPU))
             file->losses->cpu_times += track->slice_count;
@@ -827,7 +501,7 @@ static void sample_file_count_losses(struct sample_file *file, enum tv_sample_fo
     const struct tv_trace *trace = file->trace;
     tv_profile_losses_init(&file->losses->profile, trace);
     for (size_t i = 0; i < file->order_count; i++) {
-        const struct tv_sample *sample = sample_file_row(file, i);
+        const struct tv_sample *sample = tv_sample_file_row(file, i);
         file->losses->lines += sample->line_path != sample->path;
         tv_profile_losses_add_sample(&file->losses->profile, sample);
     }
@@ -851,7 +525,7 @@ enum tv_status tv_sample_file_write(struct tv_out *out, const struct tv_trace *t
         if (format == TV_SAMPLES_SPEEDSCOPE)
             speedscope_write(&file);
         else if (format == TV_SAMPLES_FIREFOX)
-            firefox_write(&file);
+            tv_firefox_file_write(&file);
         else
             cpuprofile_write(&file);
     }
