@@ -282,14 +282,12 @@ static uint64_t speedscope_take_samples(struct speedscope *file,
 static uint32_t speedscope_value_type(struct speedscope *file, const struct speedscope_unit *unit,
                                       uint32_t value, const struct tv_json_member *members)
 {
-    bool counted =
-        tv_bytes_equal(speedscope_text(file, &members[SPEEDSCOPE_VALUE_UNIT]), TV_BYTES("count"));
+    struct tv_bytes own = speedscope_text(file, &members[SPEEDSCOPE_VALUE_UNIT]);
     struct tv_bytes name = tv_trace_info_text(file->profile.info, value);
     if (name.length == 0)
         return tv_profile_value_type(&file->profile, unit->type, unit->unit);
     return tv_profile_value_type(&file->profile, name,
-                                 counted && unit == &speedscope_units[0] ? TV_BYTES("count")
-                                                                         : unit->unit);
+                                 own.length > 0 && unit == &speedscope_units[0] ? own : unit->unit);
 }
 
 static void speedscope_read_sampled(struct speedscope *file, struct speedscope_profile *from,

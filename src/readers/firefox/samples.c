@@ -90,10 +90,11 @@ static struct tv_firefox_weights firefox_find_weights(struct tv_bytes type)
                                        "samples"};
 }
 
-/* A file of ours also has the name of the value type. */
+/* A file of ours also has the name of the value type, and its unit, of which the weightType knows
+ * only times and bytes. */
 struct tv_firefox_weights tv_firefox_weights_of(struct tv_firefox *file, uint64_t offset)
 {
-    struct tv_json_member members[] = {{"weightType", 0}, {"valueType", 0}};
+    struct tv_json_member members[] = {{"weightType", 0}, {"valueType", 0}, {"valueUnit", 0}};
     struct tv_json_stream stream;
     struct tv_bytes type = {NULL, 0};
     if (!tv_firefox_at(file, offset, &stream) ||
@@ -103,7 +104,11 @@ struct tv_firefox_weights tv_firefox_weights_of(struct tv_firefox *file, uint64_
         type = tv_firefox_take_text(file, &stream);
     struct tv_firefox_weights weights = firefox_find_weights(type);
     uint32_t own = tv_firefox_string_at(file, members[1].offset);
-    if (own != TV_EMPTY_STRING)
-        weights.type = tv_trace_info_text(file->profile.info, own);
+    if (own == TV_EMPTY_STRING)
+        return weights;
+    weights.type = tv_trace_info_text(file->profile.info, own);
+    uint32_t unit = tv_firefox_string_at(file, members[2].offset);
+    if (unit != TV_EMPTY_STRING && tv_bytes_equal(weights.unit, TV_BYTES("count")))
+        weights.unit = tv_trace_info_text(file->profile.info, unit);
     return weights;
 }

@@ -27,13 +27,22 @@ static const struct tv_firefox_column stack_columns[STACK_COLUMNS] = {
     [STACK_PREFIX_OFFSET] = TV_FIREFOX_COLUMN("prefixOffset", INTEGER),
 };
 
-enum { FRAME_FUNC, FRAME_LOCATION, FRAME_LINE, FRAME_INLINE, FRAME_LIB, FRAME_COLUMNS };
+enum {
+    FRAME_FUNC,
+    FRAME_LOCATION,
+    FRAME_LINE,
+    FRAME_INLINE,
+    FRAME_LIB,
+    FRAME_CATEGORY,
+    FRAME_COLUMNS
+};
 static const struct tv_firefox_column frame_columns[FRAME_COLUMNS] = {
     [FRAME_FUNC] = TV_FIREFOX_COLUMN("func", INTEGER),
     [FRAME_LOCATION] = TV_FIREFOX_COLUMN("location", INTEGER),
     [FRAME_LINE] = TV_FIREFOX_COLUMN("line", INTEGER),
     [FRAME_INLINE] = TV_FIREFOX_COLUMN("inlineDepth", INTEGER),
     [FRAME_LIB] = TV_FIREFOX_COLUMN("lib", INTEGER),
+    [FRAME_CATEGORY] = TV_FIREFOX_COLUMN("category", INTEGER),
 };
 
 enum { FUNC_NAME, FUNC_FILE, FUNC_SOURCE, FUNC_LINE, FUNC_COLUMN, FUNC_RESOURCE, FUNC_COLUMNS };
@@ -144,6 +153,26 @@ static void firefox_name_function(const struct firefox_stack_tables *tables, int
     frame->module = tv_firefox_number(&tables->into->libs, lib, TV_EMPTY_STRING);
 }
 
+/* Return the kind of frame that a category stands for: the kernel's in every file, and those that
+ * files of ours have. */
+static enum tv_frame_kind firefox_find_kind(struct tv_firefox *file, int64_t category)
+{
+    static const struct {
+        const char *name;
+        enum tv_frame_kind kind;
+    } kinds[] = {
+        {"native", TV_FRAME_NATIVE}, {"C++", TV_FRAME_CPP}, {"kernel", TV_FRAME_KERNEL},
+        {"Kernel", TV_FRAME_KERNEL}, {"JIT", TV_FRAME_JIT}, {"interpreted", TV_FRAME_INTERPRETED},
+        {"GC", TV_FRAME_GC},
+    };
+    uint32_t string = tv_firefox_number(&file->categories, category, TV_EMPTY_STRING);
+    struct tv_bytes name = tv_trace_info_text(file->profile.info, string);
+    for (size_t i = 0; i < TV_COUNT(kinds); i++)
+        if (tv_bytes_equal(name, tv_bytes_of(kinds[i].name)))
+            return kinds[i].kind;
+    return TV_FRAME_UNKNOWN;
+}
+
 /* Add the frame of a row, and its sampled line. The line of the function becomes part of the frame,
  * the sampled line does not: a function would fall apart into a frame for each line. */
 static void firefox_add_frame(struct tv_firefox *file, const struct firefox_stack_tables *tables,
@@ -168,7 +197,8 @@ static void firefox_add_frame(struct tv_firefox *file, const struct firefox_stac
     if (frame.name == TV_EMPTY_STRING)
         frame.name = tv_profile_string(&file->profile, TV_BYTES("[unknown]"));
     int64_t inlined = tv_firefox_value(&tables->frame[FRAME_INLINE], row);
-    frame.kind = inlined > 0 ? TV_FRAME_INLINED : TV_FRAME_UNKNOWN;
+    int64_t category = tv_firefox_value(&tables->frame[FRAME_CATEGORY], row);
+    frame.kind = (uint8_t)(inlined > 0 ? TV_FRAME_INLINED : firefox_find_kind(file, category));
     tv_firefox_numbers_add(&tables->into->frames,
                            tv_trace_info_add_frame(file->profile.info, &frame));
     tv_firefox_numbers_add(&tables->into->lines, (uint32_t)firefox_line(tv_firefox_value(

@@ -237,16 +237,22 @@ struct tv_bytes tv_name_cache_get(struct tv_name_cache *names, uint32_t frame)
 
 /* ---- JSON members ---- */
 
+void tv_names_put_function(struct tv_out *out, const struct tv_trace_info *head,
+                           const struct tv_frame *frame)
+{
+    if (frame->class_name != TV_EMPTY_STRING) {
+        tv_out_bytes(out, tv_trace_info_text(head, frame->class_name));
+        tv_out_char(out, '.');
+    }
+    tv_out_bytes(out, tv_trace_info_text(head, frame->name));
+}
+
 void tv_json_put_function(struct tv_out *out, const struct tv_trace_info *head,
                           const struct tv_frame *frame)
 {
     struct tv_out name;
     tv_out_init_memory(&name);
-    if (frame->class_name != TV_EMPTY_STRING) {
-        tv_out_bytes(&name, tv_trace_info_text(head, frame->class_name));
-        tv_out_char(&name, '.');
-    }
-    tv_out_bytes(&name, tv_trace_info_text(head, frame->name));
+    tv_names_put_function(&name, head, frame);
     tv_out_json(out, (struct tv_bytes){name.buffer, name.length});
     tv_out_release(&name);
 }

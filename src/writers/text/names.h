@@ -78,7 +78,9 @@ struct tv_bytes tv_name_cache_get(struct tv_name_cache *names, uint32_t frame);
 
 /* ---- JSON members ---- */
 
-/* Write "class.name" as a JSON string. */
+/* Write "class.name", as text and as a JSON string. */
+void tv_names_put_function(struct tv_out *out, const struct tv_trace_info *head,
+                           const struct tv_frame *frame);
 void tv_json_put_function(struct tv_out *out, const struct tv_trace_info *head,
                           const struct tv_frame *frame);
 
@@ -112,6 +114,17 @@ struct tv_figure_unit {
 
 /* Return the unit of all figures of a trace. */
 struct tv_figure_unit tv_figures_unit(const struct tv_trace_info *head);
+
+/* Kinds of units that weights of samples have. */
+enum tv_unit_kind {
+    TV_UNIT_PLAIN, /* a number of things: the unit says nothing more */
+    TV_UNIT_TIME,
+    TV_UNIT_BYTES,
+    TV_UNIT_OTHER, /* any other text */
+};
+
+/* Return the kind of a unit, and in *times how many nanoseconds or bytes one is, else 1. */
+enum tv_unit_kind tv_unit_kind_of(struct tv_bytes unit, int64_t *times);
 
 /* Scale and unit for writing the weights of a value type. */
 struct tv_value_scale {

@@ -60,6 +60,19 @@ static bool value_scale_is_plain(struct tv_bytes unit)
            tv_bytes_equal(unit, TV_BYTES("none"));
 }
 
+enum tv_unit_kind tv_unit_kind_of(struct tv_bytes unit, int64_t *times)
+{
+    *times = 1;
+    for (size_t i = 0; i < TV_COUNT(value_units); i++) {
+        if (!tv_bytes_equal(unit, tv_bytes_of(value_units[i].name)))
+            continue;
+        *times = value_units[i].times;
+        return value_units[i].bytes ? TV_UNIT_BYTES : TV_UNIT_TIME;
+    }
+    return value_scale_is_plain(unit) || tv_bytes_equal(unit, TV_BYTES("samples")) ? TV_UNIT_PLAIN
+                                                                                   : TV_UNIT_OTHER;
+}
+
 /* Choose the largest unit of which `largest` has at least one. */
 static struct tv_figure_unit value_scale_step(const struct tv_figure_unit *units, size_t count,
                                               int64_t largest)
@@ -75,21 +88,15 @@ void tv_value_scale_of_unit(struct tv_value_scale *scale, struct tv_bytes unit, 
 {
     assert(largest >= 0);
     *scale = (struct tv_value_scale){.unit = {"", 1, 0}, .times = 1};
-    for (size_t i = 0; i < TV_COUNT(value_units); i++) {
-        if (!tv_bytes_equal(unit, tv_bytes_of(value_units[i].name)))
-            continue;
-        scale->times = value_units[i].times;
-        largest = tv_time_times(largest, scale->times);
-        scale->unit = value_units[i].bytes
-                          ? value_scale_step(byte_units, TV_COUNT(byte_units), largest)
-                          : value_scale_step(time_units, TV_COUNT(time_units), largest);
-        return;
-    }
-    if (tv_bytes_equal(unit, TV_BYTES("thousandths"))) {
+    enum tv_unit_kind kind = tv_unit_kind_of(unit, &scale->times);
+    largest = tv_time_times(largest, scale->times);
+    if (kind == TV_UNIT_TIME)
+        scale->unit = value_scale_step(time_units, TV_COUNT(time_units), largest);
+    else if (kind == TV_UNIT_BYTES)
+        scale->unit = value_scale_step(byte_units, TV_COUNT(byte_units), largest);
+    else if (tv_bytes_equal(unit, TV_BYTES("thousandths")))
         scale->unit = thousandths;
-        return;
-    }
-    if (value_scale_is_plain(unit) || tv_bytes_equal(unit, TV_BYTES("samples")))
+    if (kind != TV_UNIT_OTHER || scale->unit.decimals > 0)
         return;
     struct tv_out text;
     tv_out_init_memory(&text);

@@ -123,12 +123,11 @@ static size_t sample_file_main_group(const struct sample_file *file)
     return best;
 }
 
-/* Return true when the weights of a group have this unit. */
-bool tv_sample_group_has_unit(const struct sample_file *file, const struct sample_group *group,
-                              const char *unit)
+enum tv_unit_kind tv_sample_group_unit(const struct sample_file *file,
+                                       const struct sample_group *group, int64_t *times)
 {
-    return tv_bytes_equal(tv_sample_file_text(file, tv_sample_group_type(file, group)->unit),
-                          tv_bytes_of(unit));
+    return tv_unit_kind_of(tv_sample_file_text(file, tv_sample_group_type(file, group)->unit),
+                           times);
 }
 
 /* Write the name of a thread, and of the value type when the thread has several. */
@@ -171,7 +170,13 @@ void tv_sample_file_write_type(const struct sample_file *file, const struct samp
     tv_out_text(file->out, "\"valueType\":");
     tv_out_json(file->out, tv_sample_file_text(file, tv_sample_group_type(file, group)->name));
     tv_out_text(file->out, ",\"valueUnit\":");
-    tv_out_json(file->out, tv_sample_file_text(file, tv_sample_group_type(file, group)->unit));
+    int64_t times;
+    enum tv_unit_kind unit = tv_sample_group_unit(file, group, &times);
+    tv_out_json(file->out,
+                unit == TV_UNIT_TIME ? TV_BYTES("nanoseconds")
+                : unit == TV_UNIT_BYTES
+                    ? TV_BYTES("bytes")
+                    : tv_sample_file_text(file, tv_sample_group_type(file, group)->unit));
 }
 
 /* ---- Frames ---- */
@@ -256,9 +261,11 @@ static void speedscope_write_group(const struct sample_file *file, const struct 
     tv_out_text(file->out, "{\"type\":\"sampled\",\"name\":");
     tv_sample_file_write_name(file, group->thread, group);
     tv_out_text(file->out, ",\"unit\":\"");
-    tv_out_text(file->out, tv_sample_group_has_unit(file, group, "nanoseconds") ? "nanoseconds"
-                           : tv_sample_group_has_unit(file, group, "bytes")     ? "bytes"
-                                                                                : "none");
+    int64_t times;
+    enum tv_unit_kind unit = tv_sample_group_unit(file, group, &times);
+    tv_out_text(file->out, unit == TV_UNIT_TIME    ? "nanoseconds"
+                           : unit == TV_UNIT_BYTES ? "bytes"
+                                                   : "none");
     tv_out_text(file->out, "\",");
     tv_sample_file_write_type(file, group);
     tv_out_text(file->out, ",\"startValue\":0,\n\"samples\":[");
@@ -268,7 +275,7 @@ static void speedscope_write_group(const struct sample_file *file, const struct 
     }
     tv_out_text(file->out, "],\n\"weights\":[");
     for (size_t i = 0; i < group->count; i++) {
-        int64_t weight = sample_file_weight(file, group->first + i);
+        int64_t weight = tv_time_times(sample_file_weight(file, group->first + i), times);
         tv_out_text(file->out, i > 0 ? "," : "");
         tv_out_i64(file->out, weight);
         sum = weight > INT64_MAX - sum ? INT64_MAX : sum + weight;
@@ -349,8 +356,10 @@ uint32_t tv_sample_file_number_paths(struct sample_file *file, size_t first, siz
     uint32_t paths = file->trace->paths.count, next = 0;
     file->numbers = tv_alloc(paths, sizeof *file->numbers);
     memset(file->numbers, 0xff, paths * sizeof *file->numbers);
-    for (size_t i = first; i < first + count; i++)
-        file->numbers[tv_sample_file_row(file, i)->path] = 0;
+    for (size_t i = first; i < first + count; i++) {
+        const struct tv_sample *sample = tv_sample_file_row(file, i);
+        file->numbers[file->lines ? sample->line_path : sample->path] = 0;
+    }
     for (uint32_t path = paths - 1; path > 0; path--)
         if (file->numbers[path] == 0)
             file->numbers[file->trace->paths.nodes[path].parent] = 0;
@@ -410,10 +419,13 @@ static int64_t cpuprofile_time(const struct sample_file *file, const struct samp
                                tv_ns time)
 {
     bool weight = file->trace->head->inputs[tv_sample_group_type(file, group)->input].weight_axis;
+    int64_t times = 1;
     if (time < 0)
         return 0;
-    if (weight && !tv_sample_group_has_unit(file, group, "nanoseconds"))
+    if (weight && tv_sample_group_unit(file, group, &times) != TV_UNIT_TIME)
         return time;
+    if (times % 1000 == 0)
+        return tv_time_times(time, times / 1000);
     file->losses->fractions += time % 1000 != 0;
     return time / 1000;
 }
@@ -423,13 +435,15 @@ static void cpuprofile_count_weights(const struct sample_file *file,
                                      const struct sample_group *group)
 {
     const struct tv_value_type *type = tv_sample_group_type(file, group);
-    if (file->trace->head->inputs[type->input].weight_axis) {
-        file->losses->as_times +=
-            tv_sample_group_has_unit(file, group, "nanoseconds") ? 0 : group->count;
-        return;
+    bool weight_axis = file->trace->head->inputs[type->input].weight_axis;
+    int64_t times;
+    if (weight_axis && tv_sample_group_unit(file, group, &times) != TV_UNIT_TIME)
+        file->losses->as_times += group->count;
+    for (size_t i = 0; i < group->count; i++) {
+        int64_t weight = tv_sample_file_row(file, group->first + i)->weight;
+        file->losses->amounts += weight_axis && weight < 0;
+        file->losses->weights += !weight_axis && weight != 1;
     }
-    for (size_t i = 0; i < group->count; i++)
-        file->losses->weights += tv_sample_file_row(file, group->first + i)->weight != 1;
 }
 
 /* Return the length of the last sample: its weight, or the mean of the others. */
@@ -495,14 +509,48 @@ static void sample_file_count_slices(const struct sample_file *file, enum tv_sam
     }
 }
 
+/* Count the value types with a unit that no format has: other viewers show plain numbers.  The time
+ * axis of .cpuprofile has its own words. */
+static void sample_file_count_units(const struct sample_file *file, enum tv_sample_format format)
+{
+    int64_t times;
+    bool *counted = tv_alloc(file->trace->tables.value_types.count, sizeof *counted);
+    for (size_t i = 0; i < file->group_count && format != TV_SAMPLES_CPUPROFILE; i++) {
+        uint32_t type = file->groups[i].type;
+        if (!counted[type] && tv_sample_group_unit(file, &file->groups[i], &times) == TV_UNIT_OTHER)
+            file->losses->units++;
+        counted[type] = true;
+    }
+    tv_free(counted);
+}
+
+/* Count properties of functions: Firefox has kinds and modules, the others neither, and no format
+ * has signatures. */
+static void sample_file_count_functions(const struct sample_file *file,
+                                        enum tv_sample_format format)
+{
+    const struct tv_trace_info *head = file->trace->head;
+    if (format == TV_SAMPLES_FIREFOX)
+        file->losses->profile.kinds = 0;
+    for (uint32_t i = 0; i < head->frame_count; i++) {
+        const struct tv_frame *frame = &head->frames[i];
+        if (frame->with_line)
+            continue;
+        file->losses->modules += format != TV_SAMPLES_FIREFOX && frame->module != TV_EMPTY_STRING;
+        file->losses->signatures += frame->signature != TV_EMPTY_STRING;
+    }
+}
+
 /* Count what no format holds, and the slices of those that hold samples only. */
 static void sample_file_count_losses(struct sample_file *file, enum tv_sample_format format)
 {
     const struct tv_trace *trace = file->trace;
     tv_profile_losses_init(&file->losses->profile, trace);
+    sample_file_count_functions(file, format);
+    sample_file_count_units(file, format);
     for (size_t i = 0; i < file->order_count; i++) {
         const struct tv_sample *sample = tv_sample_file_row(file, i);
-        file->losses->lines += sample->line_path != sample->path;
+        file->losses->lines += !file->lines && sample->line_path != sample->path;
         tv_profile_losses_add_sample(&file->losses->profile, sample);
     }
     if (!file->keep->types)
@@ -516,7 +564,11 @@ enum tv_status tv_sample_file_write(struct tv_out *out, const struct tv_trace *t
                                     const struct tv_subset *keep, enum tv_sample_format format,
                                     struct tv_sample_file_losses *losses, struct tv_error *err)
 {
-    struct sample_file file = {.out = out, .trace = trace, .keep = keep, .losses = losses};
+    struct sample_file file = {.out = out,
+                               .trace = trace,
+                               .keep = keep,
+                               .losses = losses,
+                               .lines = format == TV_SAMPLES_FIREFOX};
     *losses = (struct tv_sample_file_losses){0};
     sample_file_group(&file);
     bool empty = file.group_count == 0 && format == TV_SAMPLES_CPUPROFILE;
@@ -553,8 +605,12 @@ void tv_losses_write_samples(struct tv_out *out, struct tv_sample_file_losses *l
         {losses->as_times, "weights that are no times, written as microseconds"},
         {losses->fractions, "times, rounded down to microseconds"},
         {losses->negative, "weights below 0, written as 0"},
+        {losses->amounts, "weights below 0, written as their amounts"},
+        {losses->units, "units of value types, which other viewers show as plain numbers"},
         {losses->cpu_times, "CPU times of calls"},
         {losses->slices, "calls and other slices"},
+        {losses->modules, "modules of functions (programs and libraries)"},
+        {losses->signatures, "signatures of functions: overloads are one function"},
         {losses->instants, "instants"},
         {losses->counters, "counters"},
     };

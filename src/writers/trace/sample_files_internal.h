@@ -3,6 +3,7 @@
 #ifndef TV_WRITERS_TRACE_SAMPLE_FILES_INTERNAL_H
 #define TV_WRITERS_TRACE_SAMPLE_FILES_INTERNAL_H
 
+#include "writers/text/names.h"
 #include "writers/trace/sample_files.h"
 
 /* The selected samples of one thread and value type, in order of time. */
@@ -21,6 +22,7 @@ struct sample_file {
     struct sample_group *groups;
     size_t group_count, group_capacity;
     struct tv_firefox_threads threads; /* that were begun */
+    bool lines;                        /* stacks are written with the sampled line of each frame */
     uint32_t *numbers;                 /* of the written frames or paths; TV_NONE: not written */
 };
 
@@ -37,15 +39,16 @@ struct tv_bytes tv_sample_file_text(const struct sample_file *file, uint32_t str
 const struct tv_value_type *tv_sample_group_type(const struct sample_file *file,
                                                  const struct sample_group *group);
 
-/* Return true when the weights of a group have this unit. */
-bool tv_sample_group_has_unit(const struct sample_file *file, const struct sample_group *group,
-                              const char *unit);
+/* Return the kind of unit that the weights of a group have.  Times are written in nanoseconds, and
+ * sizes in bytes: *times is what they are multiplied by. */
+enum tv_unit_kind tv_sample_group_unit(const struct sample_file *file,
+                                       const struct sample_group *group, int64_t *times);
 
 /* Write the name of a thread as a JSON string, with the value type when the thread has several. */
 void tv_sample_file_write_name(const struct sample_file *file, uint32_t thread,
                                const struct sample_group *group);
 
-/* Write the members with the name and the unit of a group's value type. */
+/* Write the members with the name of a group's value type and the unit that is written. */
 void tv_sample_file_write_type(const struct sample_file *file, const struct sample_group *group);
 
 /* Return true for a track of calls of a selected thread. */
