@@ -64,6 +64,21 @@ static uint64_t losses_count_zeros(const struct tv_trace *trace)
     return samples;
 }
 
+/* Count the value types whose samples, which are an estimate, do not have the exact sum. */
+static uint64_t losses_count_sums(const struct tv_tables *tables)
+{
+    uint64_t sums = 0;
+    if (tables->function_costs.count == 0)
+        return 0;
+    int64_t *totals = tv_alloc(tables->value_types.count, sizeof *totals);
+    for (size_t i = 0; i < tables->samples.count; i++)
+        tv_time_add(&totals[tables->samples.rows[i].type], tables->samples.rows[i].weight);
+    for (size_t i = 0; i < tables->value_types.count; i++)
+        sums += totals[i] != tables->value_types.rows[i].total;
+    tv_free(totals);
+    return sums;
+}
+
 void tv_profile_losses_init(struct tv_profile_losses *losses, const struct tv_trace *trace)
 {
     const struct tv_tables *tables = &trace->tables;
@@ -77,8 +92,12 @@ void tv_profile_losses_init(struct tv_profile_losses *losses, const struct tv_tr
         .metadata = head->metadata_count,
         .has_arguments = tv_alloc(head->input_count, sizeof *losses->has_arguments),
     };
-    for (uint32_t i = 0; i < head->frame_count; i++)
-        losses->kinds += !head->frames[i].with_line && head->frames[i].kind != TV_FRAME_UNKNOWN;
+    for (uint32_t i = 0; i < head->frame_count; i++) {
+        const struct tv_frame *frame = &head->frames[i];
+        losses->kinds += !frame->with_line && frame->kind != TV_FRAME_UNKNOWN;
+        losses->signatures += !frame->with_line && frame->signature != TV_EMPTY_STRING;
+    }
+    losses->sums = losses_count_sums(tables);
     tv_map_init(&losses->offsets);
     losses_probe(losses, trace);
 }
@@ -113,6 +132,10 @@ void tv_profile_losses_write(struct tv_out *out, const struct tv_profile_losses 
         {losses->kinds, "function|functions without its|their kind (kernel, JIT, ...)\n"},
         {losses->flows, "flow|flows left out\n"},
         {losses->others, "other row|rows (objects, memory dumps, contexts) left out\n"},
+        {losses->signatures,
+         "signature|signatures of functions left out: overloads are one function\n"},
+        {losses->sums,
+         "exact sum|sums of a value type left out: that of the estimated stacks differs\n"},
         {losses->costs, "exact cost|costs of functions left out: the stacks are an estimate\n"},
         {losses->metadata, "property|properties of the trace left out\n"},
     };

@@ -15,8 +15,10 @@ struct tv_profile_losses {
     uint64_t zeros;     /* samples of pprof whose values are all 0, which are no rows */
     uint64_t kinds;     /* functions that are of the kernel, compiled at run time, ... */
     uint64_t flows;
-    uint64_t others;       /* objects, snapshots, memory dumps, contexts */
-    uint64_t costs;        /* exact figures of functions, of files without stacks */
+    uint64_t others;     /* objects, snapshots, memory dumps, contexts */
+    uint64_t signatures; /* of functions */
+    uint64_t sums;  /* of value types that have exact costs, which the sum of their stacks is not */
+    uint64_t costs; /* exact figures of functions, of files without stacks */
     uint64_t metadata;     /* properties of inputs */
     bool *has_arguments;   /* [inputs] */
     struct tv_map offsets; /* input << 40 | offset of the samples that were counted */

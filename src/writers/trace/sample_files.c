@@ -371,6 +371,22 @@ uint32_t tv_sample_file_number_paths(struct sample_file *file, size_t first, siz
 
 /* ---- .cpuprofile ---- */
 
+/* Write the name of a function.  A reader takes a node "(root)" for the root itself, wherever it
+ * is, and a node "(idle)" for time in which nothing ran: functions with these names get others. */
+static void cpuprofile_write_function(const struct sample_file *file, const struct tv_frame *frame,
+                                      bool outermost)
+{
+    struct tv_bytes name = tv_sample_file_text(file, frame->name);
+    bool root = frame->class_name == TV_EMPTY_STRING && tv_bytes_equal(name, TV_BYTES("(root)"));
+    bool idle = frame->class_name == TV_EMPTY_STRING && tv_bytes_equal(name, TV_BYTES("(idle)"));
+    if (!root && (!idle || outermost)) {
+        tv_json_put_function(file->out, file->trace->head, frame);
+        return;
+    }
+    tv_out_text(file->out, root ? "\"[root]\"" : "\"[idle]\"");
+    file->losses->renamed++;
+}
+
 /* Write the begin of a node. Lines count from 1 here and from 0 in the file; -1 means unknown
  * there. */
 static void cpuprofile_write_node(const struct sample_file *file, uint32_t path)
@@ -379,7 +395,7 @@ static void cpuprofile_write_node(const struct sample_file *file, uint32_t path)
     const struct tv_frame *frame = &file->trace->head->frames[node->frame];
     tv_out_format(file->out, ",\n{\"id\":%u,\"callFrame\":{\"functionName\":",
                   (unsigned)file->numbers[path] + 3);
-    tv_json_put_function(file->out, file->trace->head, frame);
+    cpuprofile_write_function(file, frame, node->parent == TV_ROOT_PATH);
     tv_out_text(file->out, ",\"scriptId\":\"0\",\"url\":");
     tv_out_json(file->out, tv_sample_file_text(file, frame->file));
     tv_out_format(file->out, ",\"lineNumber\":%d,\"columnNumber\":%d}",
@@ -446,7 +462,8 @@ static void cpuprofile_count_weights(const struct sample_file *file,
     }
 }
 
-/* Return the length of the last sample: its weight, or the mean of the others. */
+/* Return the length of the last sample: its weight, or what its file says, or the mean of the
+ * others. */
 static int64_t cpuprofile_last_length(const struct sample_file *file,
                                       const struct sample_group *group, int64_t last, int64_t start)
 {
@@ -454,6 +471,9 @@ static int64_t cpuprofile_last_length(const struct sample_file *file,
     const struct tv_sample *sample = tv_sample_file_row(file, group->first + group->count - 1);
     if (file->trace->head->inputs[sample->input].weight_axis)
         return cpuprofile_time(file, group, tv_weight_end(sample)) - last;
+    tv_ns stated = tv_trace_last_sample_length(file->trace, sample);
+    if (stated >= 0)
+        return stated / 1000;
     return group->count > 1 ? (last - start) / (int64_t)(group->count - 1) : 0;
 }
 
@@ -524,8 +544,7 @@ static void sample_file_count_units(const struct sample_file *file, enum tv_samp
     tv_free(counted);
 }
 
-/* Count properties of functions: Firefox has kinds and modules, the others neither, and no format
- * has signatures. */
+/* Count properties of functions: Firefox has kinds and modules, the others neither. */
 static void sample_file_count_functions(const struct sample_file *file,
                                         enum tv_sample_format format)
 {
@@ -537,7 +556,6 @@ static void sample_file_count_functions(const struct sample_file *file,
         if (frame->with_line)
             continue;
         file->losses->modules += format != TV_SAMPLES_FIREFOX && frame->module != TV_EMPTY_STRING;
-        file->losses->signatures += frame->signature != TV_EMPTY_STRING;
     }
 }
 
@@ -602,6 +620,8 @@ void tv_losses_write_samples(struct tv_out *out, struct tv_sample_file_losses *l
         {losses->times, "times of samples (their order and weights are kept)"},
         {losses->lines, "sampled lines"},
         {losses->weights, "weights of samples: each counts once"},
+        {losses->renamed, "functions named as states of V8, \"(root)\" and \"(idle)\", written as "
+                          "[root] and [idle]"},
         {losses->as_times, "weights that are no times, written as microseconds"},
         {losses->fractions, "times, rounded down to microseconds"},
         {losses->negative, "weights below 0, written as 0"},
@@ -610,7 +630,6 @@ void tv_losses_write_samples(struct tv_out *out, struct tv_sample_file_losses *l
         {losses->cpu_times, "CPU times of calls"},
         {losses->slices, "calls and other slices"},
         {losses->modules, "modules of functions (programs and libraries)"},
-        {losses->signatures, "signatures of functions: overloads are one function"},
         {losses->instants, "instants"},
         {losses->counters, "counters"},
     };
