@@ -4,32 +4,19 @@
  *
  *     width in bits, varint: groups of 8 places << 1 | 1, places with the lowest bits first
  *
- * The format also has runs of one place; zstd finds those.
+ * The format also has runs of one place; zstd finds those.  It knows bytes only: if some numbers
+ * are more frequent than others, places of whole bytes take fewer bytes after it than narrower
+ * ones. The numbers are sorted, so places of numbers that are close have the same high byte.
  */
 #include "parquet/dictionary.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "parquet/thrift.h"
-
-/* Append places of `width` bits, filled up to a multiple of 8 places. */
-static void dictionary_pack(struct tv_out *out, const uint32_t *places, size_t count,
-                            unsigned width)
-{
-    uint64_t bits = 0;
-    unsigned held = 0;
-    tv_out_char(out, (char)width);
-    tv_thrift_varint(out, (uint64_t)(count + 7) / 8 << 1 | 1);
-    for (size_t i = 0; i < (count + 7) / 8 * 8; i++) {
-        bits |= (uint64_t)(i < count ? places[i] : 0) << held;
-        for (held += width; held >= 8; held -= 8) {
-            tv_out_char(out, (char)(bits & 0xff));
-            bits >>= 8;
-        }
-    }
-}
 
 /* Places of numbers.  Most small ones are found without hashing. */
 #define SMALL_NUMBERS 4096u
@@ -50,40 +37,79 @@ static inline uint32_t dictionary_place(struct dictionary_index *index, uint64_t
     return index->small[number] - 1;
 }
 
+/* Sort the numbers, which are `size` bytes each; places follow them. */
+static void dictionary_sort(struct tv_parquet_dictionary *dictionary, size_t size)
+{
+    struct tv_sort_key *keys = tv_alloc(dictionary->count, sizeof *keys);
+    uint32_t *sorted = tv_alloc(dictionary->count, sizeof *sorted);
+    uint8_t *numbers = dictionary->numbers.buffer;
+    for (uint32_t i = 0; i < dictionary->count; i++) {
+        keys[i] = (struct tv_sort_key){.index = i};
+        memcpy(&keys[i].key, numbers + size * i, size);
+    }
+    tv_sort_keys(keys, dictionary->count);
+    for (uint32_t i = 0; i < dictionary->count; i++) {
+        memcpy(numbers + size * i, &keys[i].key, size);
+        sorted[keys[i].index] = i;
+    }
+    for (size_t i = 0; i < dictionary->length; i++)
+        dictionary->of[i] = sorted[dictionary->of[i]];
+    tv_free(sorted);
+    tv_free(keys);
+}
+
 bool tv_parquet_make_dictionary(struct tv_parquet_dictionary *dictionary, struct tv_bytes numbers,
                                 size_t size, size_t most)
 {
-    size_t count = numbers.length / size;
     struct dictionary_index *index = tv_alloc(1, sizeof *index);
-    uint32_t *places = tv_alloc(count, sizeof *places);
-    unsigned width = 1;
     bool fits = true;
-    dictionary->count = 0;
+    *dictionary = (struct tv_parquet_dictionary){.length = numbers.length / size, .width = 1};
+    dictionary->of = tv_alloc(dictionary->length, sizeof *dictionary->of);
     tv_out_init_memory(&dictionary->numbers);
     tv_out_init_memory(&dictionary->places);
     tv_map_init(&index->others);
-    for (size_t i = 0; i < count && fits; i++) {
+    for (size_t i = 0; i < dictionary->length && fits; i++) {
         uint64_t number = 0;
         memcpy(&number, numbers.data + size * i, size); /* in any order of bytes */
-        places[i] = dictionary_place(index, number, dictionary->count);
-        if (places[i] < dictionary->count)
+        dictionary->of[i] = dictionary_place(index, number, dictionary->count);
+        if (dictionary->of[i] < dictionary->count)
             continue;
         dictionary->count++;
         tv_out_bytes(&dictionary->numbers, (struct tv_bytes){numbers.data + size * i, size});
-        while (dictionary->count > (uint32_t)1 << width)
-            width++;
-        fits = dictionary->numbers.length + count / 8 * width <= most;
+        while (dictionary->count > (uint32_t)1 << dictionary->width)
+            dictionary->width++;
+        fits = dictionary->numbers.length <= most;
     }
     if (fits)
-        dictionary_pack(&dictionary->places, places, count, width);
+        dictionary_sort(dictionary, size);
     tv_map_release(&index->others);
     tv_free(index);
-    tv_free(places);
     return fits;
+}
+
+void tv_parquet_pack_places(struct tv_parquet_dictionary *dictionary, size_t first, size_t count,
+                            unsigned width)
+{
+    struct tv_out *out = &dictionary->places;
+    uint64_t bits = 0;
+    unsigned held = 0;
+    assert(first + count <= dictionary->length && width >= dictionary->width);
+    out->length = 0;
+    tv_out_char(out, (char)width);
+    tv_thrift_varint(out, (uint64_t)(count + 7) / 8 << 1 | 1);
+    for (size_t i = 0; i < (count + 7) / 8 * 8; i++) {
+        bits |= (uint64_t)(i < count ? dictionary->of[first + i] : 0) << held;
+        for (held += width; held >= 8; held -= 8) {
+            tv_out_char(out, (char)(bits & 0xff));
+            bits >>= 8;
+        }
+    }
 }
 
 void tv_parquet_release_dictionary(struct tv_parquet_dictionary *dictionary)
 {
     tv_out_release(&dictionary->numbers);
     tv_out_release(&dictionary->places);
+    tv_free(dictionary->of);
+    dictionary->of = NULL;
 }

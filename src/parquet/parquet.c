@@ -8,12 +8,11 @@
  *     metadata (Thrift): schema, and place, size, smallest and largest value of every page
  *     length of the metadata, "PAR1"
  *
- * Values are PLAIN: little-endian numbers, texts after their length.  zstd finds what a dictionary
- * would.  Whole numbers are differences (delta.h) where a sample of them gets smaller so: sorted
- * keys.  Keys (UINT64) and small numbers (UINT32), such as the buckets of sketches, have a page
- * with their distinct numbers (dictionary.h) where that is smaller.  A level of definition is 1
- * where there is a value; a level of repetition is 1 where it continues the list of the row.  Both
- * are run lengths.
+ * Values are PLAIN: little-endian numbers, texts after their length.  Whole numbers are differences
+ * (delta.h) or have a page with the distinct ones (dictionary.h) where a sample of them gets
+ * smaller so: sorted keys are differences; times that repeat, keys of traces, and buckets of
+ * sketches have a dictionary.  A level of definition is 1 where there is a value; a level of
+ * repetition is 1 where it continues the list of the row.  Both are run lengths.
  *
  * The pages of a row group are compressed by several threads, then written in the order of the
  * columns.
@@ -459,30 +458,39 @@ static enum tv_status parquet_try_delta(ZSTD_CCtx *zstd, struct parquet_column *
     return status;
 }
 
-/* Choose a dictionary if that is smaller than `bytes`.  Places of keys hardly get smaller; those of
- * small numbers do, by how much a sample tells. */
+/* Choose a dictionary if that is smaller than `bytes`.  A sample from the middle tells how small
+ * zstd makes the places, in as few bits as possible or in whole bytes. */
 static enum tv_status parquet_try_dictionary(ZSTD_CCtx *zstd, struct parquet_column *column,
                                              size_t bytes)
 {
     const struct tv_bytes none = {NULL, 0};
     const size_t size = parquet_types[column->column->type].size;
+    const size_t length = column->values.length / size, sampled = SAMPLE / size;
     struct tv_parquet_dictionary *dictionary = &column->dictionary;
     enum tv_status status = TV_OK;
+    unsigned width = 0;
     bool fits = tv_parquet_make_dictionary(dictionary, parquet_bytes(&column->values), size,
-                                           size == 8 ? bytes / 8 * 7 : column->values.length / 2);
-    if (fits && size != 8) {
-        size_t places = dictionary->places.length / (column->values.length / SAMPLE);
-        const struct tv_bytes sample = {
-            dictionary->places.buffer + dictionary->places.length / 2 / 8 * 8, places};
-        status = parquet_compress(zstd, none, sample, &column->packed, &column->error);
-        fits =
-            dictionary->numbers.length + column->packed.length * (column->values.length / SAMPLE) <
-            bytes;
+                                           column->values.length / 4);
+    const unsigned widths[] = {dictionary->width, (dictionary->width + 7) / 8 * 8};
+    if (fits)
+        status = parquet_compress(zstd, none, parquet_bytes(&dictionary->numbers),
+                                  &column->packed_numbers, &column->error);
+    for (size_t i = 0; i < TV_COUNT(widths) && fits && status == TV_OK; i++) {
+        tv_parquet_pack_places(dictionary, length / 2, sampled, widths[i]);
+        status = parquet_compress(zstd, none, parquet_bytes(&dictionary->places), &column->packed,
+                                  &column->error);
+        size_t all = column->packed_numbers.length + column->packed.length * (length / sampled);
+        if (all < bytes) {
+            bytes = all;
+            width = widths[i];
+        }
     }
-    if (fits && status == TV_OK)
+    if (width > 0 && status == TV_OK) {
         column->encoding = RLE_DICTIONARY;
-    else
+        tv_parquet_pack_places(dictionary, 0, length, width);
+    } else {
         tv_parquet_release_dictionary(dictionary);
+    }
     return status;
 }
 
@@ -496,7 +504,7 @@ static enum tv_status parquet_choose(ZSTD_CCtx *zstd, struct parquet_column *col
         column->values.length < 2 * SAMPLE)
         return TV_OK;
     enum tv_status status = parquet_try_delta(zstd, column, &bytes);
-    if (status == TV_OK && type != TV_PARQUET_INT64)
+    if (status == TV_OK)
         status = parquet_try_dictionary(zstd, column, bytes);
     if (column->encoding == DELTA) {
         column->differences.length = 0;
@@ -509,15 +517,11 @@ static enum tv_status parquet_choose(ZSTD_CCtx *zstd, struct parquet_column *col
 /* Make the pages of a column. */
 static void parquet_make_pages(ZSTD_CCtx *zstd, struct parquet_column *column)
 {
-    const struct tv_bytes none = {NULL, 0};
     enum tv_status status = parquet_choose(zstd, column);
     column->levels.length = 0;
     if (column->column->list)
         parquet_take_levels(&column->repetition, &column->levels);
     parquet_take_levels(&column->definition, &column->levels);
-    if (status == TV_OK && column->encoding == RLE_DICTIONARY)
-        status = parquet_compress(zstd, none, parquet_bytes(&column->dictionary.numbers),
-                                  &column->packed_numbers, &column->error);
     if (status == TV_OK)
         status = parquet_compress(zstd, parquet_bytes(&column->levels), parquet_coded(column),
                                   &column->packed, &column->error);
