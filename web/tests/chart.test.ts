@@ -33,12 +33,24 @@ test('the description of a line chart names its positions, ranges and marks', ()
   );
 });
 
-test('the marks of an axis have no decimals that are 0 at all of them', () => {
-  const words = ['0', '50.000 ms', '100.0 ms', '100.5 ms', '1.005 s'];
-  const axis = { name: 'ts', text: (at: number) => words[at] ?? '' };
-  assert.deepEqual(markTexts(axis, [0, 1, 2]), ['0', '50 ms', '100 ms']);
-  assert.deepEqual(markTexts(axis, [1, 2, 3]), ['50.000 ms', '100.0 ms', '100.5 ms']);
-  assert.deepEqual(markTexts(axis, [0, 4]), ['0', '1.005 s']);
+test('the marks of an axis have the decimals that one of their unit needs', () => {
+  const marks = (...texts: string[]): string[] =>
+    markTexts(
+      { name: 'ts', text: (at) => texts[at] ?? '' },
+      texts.map((_, i) => i),
+    );
+  assert.deepEqual(marks('0', '50.000 ms', '100.0 ms'), ['0', '50 ms', '100 ms']);
+  assert.deepEqual(marks('45.000 ms', '47.500 ms'), ['45.0 ms', '47.5 ms']);
+  assert.deepEqual(marks('50.000 ms', '100.0 ms', '100.5 ms'), ['50.0 ms', '100.0 ms', '100.5 ms']);
+  assert.deepEqual(marks('500.000 µs', '1.000 ms', '1.500 ms'), ['500 µs', '1.0 ms', '1.5 ms']);
+  assert.deepEqual(marks('0', '1.005 s'), ['0', '1.005 s']);
+  assert.deepEqual(marks('1,000', '1.5', '0.25 %'), ['1,000', '1.5', '0.25 %']);
+});
+
+test('the marks of an axis of names are the names', () => {
+  const versions = ['1.0', '2.0', '2.10'];
+  const axis = { name: 'version', text: (at: number) => versions[at] ?? '', named: true };
+  assert.deepEqual(markTexts(axis, [0, 1, 2]), versions);
 });
 
 test('the description of a chart stays short', () => {

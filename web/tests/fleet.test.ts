@@ -65,6 +65,7 @@ test('fleet: a trend has its band and its change points at their versions', () =
     ],
   );
   assert.equal(chart.x.text?.(1), '2');
+  assert.equal(chart.x.named, true);
 });
 
 test('fleet: a link names the longest call by its id, or searches where there are only samples', () => {

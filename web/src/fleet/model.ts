@@ -187,7 +187,7 @@ export function trendChart(
   return {
     kind: 'lines',
     title: `${figure} of ${method} by version`,
-    x: { name: 'version', text: (place) => names[Math.round(place)] ?? '' },
+    x: { name: 'version', text: (place) => names[Math.round(place)] ?? '', named: true },
     y: { name: figure, text: (value) => figureText(figure, value) },
     places: rows.map((_, i) => i),
     series: [

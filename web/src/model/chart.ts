@@ -10,6 +10,8 @@ export interface ChartAxis {
   name: string;
   /** `formatValue` if missing. */
   text?: (value: number) => string;
+  /** The texts are names, such as versions, and no numbers. */
+  named?: boolean;
 }
 
 /** Values at the places of the x axis; null: none there. */
@@ -71,12 +73,28 @@ export function axisText(axis: ChartAxis, value: number): string {
   return (axis.text ?? formatValue)(value);
 }
 
-/** The texts of the marks of an axis, without decimals that are 0 at all of them. */
+/** Text before, decimals and unit of a number that has decimals. */
+const DECIMALS = /^(.*\d)\.(\d+)(.*)$/s;
+
+/**
+ * The texts of the marks of an axis: in each unit, all with as many decimals as one of them needs.
+ */
 export function markTexts(axis: ChartAxis, places: readonly number[]): string[] {
   const texts = places.map((place) => axisText(axis, place));
-  const zeros = /\.0+(?!\d)/;
-  const whole = texts.every((text) => !/\.\d/.test(text) || zeros.test(text));
-  return whole ? texts.map((text) => text.replace(zeros, '')) : texts;
+  if (axis.named) return texts;
+  const needed = new Map<string, number>();
+  for (const text of texts) {
+    const [, , decimals = '', unit = ''] = DECIMALS.exec(text) ?? [];
+    const own = decimals.replace(/0+$/, '').length;
+    needed.set(unit, Math.max(own, needed.get(unit) ?? 0));
+  }
+  return texts.map((text) =>
+    text.replace(DECIMALS, (_, before: string, decimals: string, unit: string) => {
+      const count = needed.get(unit) ?? 0;
+      const point = count > 0 ? '.' : '';
+      return `${before}${point}${decimals.slice(0, count).padEnd(count, '0')}${unit}`;
+    }),
+  );
 }
 
 /** Return the least and the greatest of the values; null: there are none. */

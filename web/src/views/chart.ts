@@ -263,8 +263,14 @@ export class ChartView {
       chart.kind === 'bars'
         ? 0
         : Math.max(chart.kind === 'lines' ? 80 : 60, ...endWidths(chart)) + 10;
-    if (chart.kind === 'lines')
-      return [{ ...look, label: chart.x.name, size: 22, space, values: texts(chart.x) }, y];
+    if (chart.kind === 'lines') {
+      // Between two names there is none.
+      const incrs = chart.x.named && { incrs: WHOLE_STEPS };
+      return [
+        { ...look, ...incrs, label: chart.x.name, size: 22, space, values: texts(chart.x) },
+        y,
+      ];
+    }
     if (chart.kind === 'histogram') {
       const values = (_: uPlot, places: number[]): string[] =>
         markTexts(
