@@ -421,8 +421,8 @@ static bool fleet_compute_medians(struct tv_fleet_queue *queue)
     return result.end != TV_FLEET_LATE && result.end != TV_FLEET_STOPPED;
 }
 
-/* Ask what the page asks first: after the start, and after each look.  Then compute medians, unless
- * traces come. */
+/* Ask what the page asks first: after the start, and after each look.  Then compute medians, and
+ * ask for the change points of all figures, unless traces come. */
 static void fleet_prepare(struct tv_fleet_queue *queue)
 {
     pthread_mutex_lock(&queue->lock);
@@ -436,8 +436,11 @@ static void fleet_prepare(struct tv_fleet_queue *queue)
     if (!queue->is_prepared)
         tv_fleet_prepare_answers(queue, &queue->ends);
     queue->is_prepared = true;
-    if (!queue->has_medians)
-        queue->has_medians = fleet_compute_medians(queue) || ++queue->turns >= MAX_TURNS;
+    if (queue->has_medians)
+        return;
+    queue->has_medians = fleet_compute_medians(queue) || ++queue->turns >= MAX_TURNS;
+    if (queue->has_medians)
+        tv_fleet_prepare_changes(queue, &queue->interrupts);
 }
 
 /* The thread of the queue. */
@@ -565,6 +568,7 @@ struct tv_fleet_queue_counts tv_fleet_queue_count(struct tv_fleet_queue *queue)
 {
     pthread_mutex_lock(&queue->lock);
     struct tv_fleet_queue_counts counts = queue->totals;
+    counts.answers = tv_fleet_cache_count(queue->cache);
     counts.waiting = queue->count + queue->busy;
     pthread_mutex_unlock(&queue->lock);
     if (queue->points.webhook) {

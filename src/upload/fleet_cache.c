@@ -101,6 +101,16 @@ static struct cached_answer *cache_search(struct tv_fleet_cache *cache, const ch
     return found;
 }
 
+size_t tv_fleet_cache_count(struct tv_fleet_cache *cache)
+{
+    size_t count = 0;
+    pthread_mutex_lock(&cache->lock);
+    for (size_t i = 0; i < MAX_ANSWERS; i++)
+        count += cache->answers[i].question != NULL;
+    pthread_mutex_unlock(&cache->lock);
+    return count;
+}
+
 bool tv_fleet_cache_find(struct tv_fleet_cache *cache, const char *question, int64_t state,
                          struct tv_out *out)
 {

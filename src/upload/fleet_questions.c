@@ -445,3 +445,17 @@ void tv_fleet_prepare_answers(struct tv_fleet_queue *queue, const atomic_bool *s
     tv_out_release(&sides);
     tv_out_release(&versions);
 }
+
+void tv_fleet_prepare_changes(struct tv_fleet_queue *queue, const atomic_bool *stop)
+{
+    static const char *const questions[] = {"figure=excl",     "figure=incl",  "figure=excl_cpu",
+                                            "figure=incl_cpu", "figure=calls", "figure=max",
+                                            "figure=p50",      "figure=p95",   "figure=p99"};
+    struct tv_out answer;
+    tv_out_init_memory(&answer);
+    for (size_t i = 0; i < TV_COUNT(questions) && !atomic_load(stop); i++) {
+        answer.length = 0;
+        fleet_prepare_answer(queue, "changes", questions[i], stop, &answer);
+    }
+    tv_out_release(&answer);
+}

@@ -294,6 +294,8 @@ static void metrics_write_fleet(const struct tv_upload_server *server, struct tv
                   "Traces that could not be added to the fleet.", counts.failed);
     metrics_write(out, "fleet_waiting", "gauge", "Traces waiting to be added to the fleet.",
                   counts.waiting);
+    metrics_write(out, "fleet_answers_kept", "gauge",
+                  "Answers about the fleet that were given before.", counts.answers);
     metrics_write(out, "fleet_change_points", "gauge",
                   "Change points of the fleet at the last look.", counts.changes);
     metrics_write(out, "fleet_change_points_found_total", "counter",
