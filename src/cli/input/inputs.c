@@ -84,19 +84,18 @@ static bool input_make_name(char *buffer, size_t size, const char *stem, size_t 
     return true;
 }
 
-/* Find the two halves of a split trace from the name of one half, or from the name without endings.
- */
-static bool input_find_split(const char *path, char *key, char *data, size_t size)
+/* Find the two halves of a split trace from the name of one half, which exists, or from the name
+ * without endings. */
+static bool input_find_split(const char *path, bool exists, struct tv_inputs_files *files)
 {
-    size_t length = strlen(path);
+    char *key = files->first, *data = files->second;
+    size_t length = strlen(path), size = sizeof files->first;
     if (length > size)
         return false;
-    bool half =
-        input_exists(path) && (tv_text_ends_with(path, ".key") || tv_text_ends_with(path, ".data"));
-    if (half)
-        length = (size_t)(strrchr(path, '.') - path);
-    else if (input_exists(path))
+    if (exists && !tv_text_ends_with(path, ".key") && !tv_text_ends_with(path, ".data"))
         return false;
+    if (exists)
+        length = (size_t)(strrchr(path, '.') - path);
     return input_make_name(key, size, path, length, ".key") &&
            input_make_name(data, size, path, length, ".data") && input_exists(key) &&
            input_exists(data);
@@ -105,16 +104,17 @@ static bool input_find_split(const char *path, char *key, char *data, size_t siz
 bool tv_inputs_find_files(const char *path, struct tv_inputs_files *files)
 {
     size_t size = sizeof files->first;
+    bool exists = input_exists(path);
     files->second[0] = '\0';
-    if (!input_exists(path) && strlen(path) < size &&
+    if (!exists && strlen(path) < size &&
         input_make_name(files->first, size, path, strlen(path), ".trace") &&
         input_exists(files->first))
         return true;
-    if (input_find_split(path, files->first, files->second, size))
+    if (input_find_split(path, exists, files))
         return true;
     files->second[0] =
         '\0'; /* input_find_split sets it even when one of the two files is missing */
-    return input_exists(path) && input_make_name(files->first, size, path, strlen(path), "");
+    return exists && input_make_name(files->first, size, path, strlen(path), "");
 }
 
 /* The message names all files that were tried. */

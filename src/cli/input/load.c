@@ -284,7 +284,7 @@ static bool load_stat_input(const char *path, struct stat *info)
 static bool load_comes_again(const char *const *files, size_t count, size_t i)
 {
     struct stat first, later;
-    if (!load_stat_input(files[i], &first) || S_ISREG(first.st_mode))
+    if (i + 1 == count || !load_stat_input(files[i], &first) || S_ISREG(first.st_mode))
         return false;
     for (i++; i < count; i++)
         if (load_stat_input(files[i], &later) && later.st_dev == first.st_dev &&
