@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * watch.h - a thread that interrupts the statements of a connection: those that run too long, and
+ * those that are cancelled.
+ */
+#ifndef TV_SQL_WATCH_H
+#define TV_SQL_WATCH_H
+
+#include <pthread.h>
+#include <time.h>
+
+#include "sql/duckdb.h"
+#include "sql/sql.h"
+
+struct tv_sql_watch {
+    uint64_t max_seconds; /* 0: there is no such thread */
+    const char *longer;   /* advice in the error about max_seconds */
+    /* See struct tv_sql_options; NULL: statements that do not heed an interruption are waited for.
+     */
+    void (*stuck)(void *context, const struct tv_error *why);
+    void *stuck_context;
+    duck_connection connection;
+    pthread_t thread;
+    pthread_mutex_t lock; /* of the rest */
+    pthread_cond_t changed;
+    struct timespec deadline;
+    int64_t interrupted_ms; /* time of the first interruption of the statement; 0: none yet */
+    bool running, expired, cancelled, ending;
+};
+
+/* Start the thread that watches a connection, unless the options set no time. */
+enum tv_status tv_sql_watch_start(struct tv_sql_watch *watch, duck_connection connection,
+                                  const struct tv_sql_options *options,
+                                  struct tv_error *err) TV_MUST_CHECK;
+
+/* End the thread; also of a watch that is all zeros. */
+void tv_sql_watch_end(struct tv_sql_watch *watch);
+
+/* Let the time of statements begin or end. */
+void tv_sql_watch_run(struct tv_sql_watch *watch, bool running);
+
+/* Cancel the statements that run or begin next, or let the next ones run (false). */
+void tv_sql_watch_cancel(struct tv_sql_watch *watch, bool cancelled);
+
+/* Return why statements failed with *err, which is replaced if they were interrupted. */
+enum tv_status tv_sql_watch_explain(struct tv_sql_watch *watch, struct tv_error *err);
+
+#endif
