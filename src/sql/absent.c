@@ -13,9 +13,6 @@
 #include "base/bytes.h"
 #include "sql/tables.h"
 
-#define EVENTS                                                                                     \
-    "events of the kernel that are no slices, states or counters are in instant, with their "      \
-    "fields in args; traceview dump prints all"
 #define HEAPS "heap graphs in Perfetto traces are not read; sample has the types of hprof files"
 
 #define METRICS                                                                                    \
@@ -33,7 +30,6 @@ static const struct {
     {"experimental_flamegraph", "android_heap_profile_summary_tree and "
                                 "linux_perf_samples_summary_tree sum up stacks, and so do "
                                 "traceview flamegraph and collapse"},
-    {"ftrace_event", EVENTS},
     {"heap_graph", HEAPS},
     {"heap_graph_class", HEAPS},
     {"heap_graph_object", HEAPS},
@@ -41,7 +37,6 @@ static const struct {
     {"heap_graph_thread_callsite", HEAPS},
     {"irq_counter_track", "counter_track has all counters"},
     {"import", "say INCLUDE PERFETTO MODULE, which names what is there"},
-    {"raw", EVENTS},
     {"run_metric", METRICS},
     {"softirq_counter_track", "counter_track has all counters"},
     {"thread_counter_track", "counter_track has all counters, with the thread's id in the name"},

@@ -60,8 +60,8 @@ static struct sql_event_place sql_find_other_event(const struct tv_sql_data *dat
         place.offset = tables->samples.rows[sample].offset;
     } else if (value < data->first_value[tables->counters.count]) {
         place = sql_place_of_value(data, value);
-    } else {
-        (void)tv_sql_find_packet(data, id, &place.input, &place.offset);
+    } else if (!tv_sql_find_packet(data, id, &place.input, &place.offset)) {
+        (void)tv_sql_find_kernel_event(data, id, &place.input, &place.offset);
     }
     return place;
 }

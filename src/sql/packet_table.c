@@ -190,6 +190,11 @@ static int64_t packet_first_args(const struct tv_sql_data *data)
     return tv_sql_value_args(data, data->first_value[data->trace->tables.counters.count]);
 }
 
+int64_t tv_sql_kernel_args(const struct tv_sql_data *data)
+{
+    return packet_first_args(data) - (int64_t)packet_get(data)->packets.count;
+}
+
 bool tv_sql_find_packet(const struct tv_sql_data *data, int64_t id, uint32_t *input,
                         uint64_t *offset)
 {

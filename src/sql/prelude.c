@@ -450,6 +450,7 @@ const char *const tv_sql_prelude[] = {
     "extract_arg(arg_set_id, 'Prediction type') as prediction_type, extract_arg(arg_set_id, 'Jank "
     "tag') as jank_tag, extract_arg(arg_set_id, 'Jank severity type') as jank_severity_type from "
     "slice where category = 'frame.actual'",
+    "create view raw as select * from ftrace_event",
     "create macro arg_key(path) as replace(substr(path, 3), '\"', '')",
     "create view args as select s.id as arg_set_id, regexp_replace(arg_key(j.fullkey), "
     "'\\[[0-9]+\\]', '', 'g') as flat_key, arg_key(j.fullkey) as key, case j.type when 'VARCHAR' "
@@ -604,6 +605,7 @@ const char *const tv_sql_completions[] = {
     "frame_slice",
     "frames",
     "from",
+    "ftrace_event",
     "gpu",
     "gpu_counter_group",
     "gpu_counter_track",
@@ -689,6 +691,7 @@ const char *const tv_sql_completions[] = {
     "process_slice",
     "process_track",
     "quantile_cont",
+    "raw",
     "reason",
     "recursive_calls",
     "regexp_matches",

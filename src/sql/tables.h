@@ -50,6 +50,7 @@ struct tv_sql_data {
     struct tv_sql_findings *findings;
     struct tv_sql_path_cache *path_cache;
     struct tv_sql_packets *packets;
+    struct tv_sql_kernel *kernel;
     char flag_words[1 << TV_SQL_FLAGS][TV_SQL_FLAG_WORDS]; /* of each set of flags */
     bool adds_idle_thread; /* one thread more than the model has: the idle task */
     uint32_t idle_process; /* its process; process_count: one more; TV_NONE: there is none */
@@ -129,6 +130,19 @@ void tv_sql_put_process_args(const struct tv_sql_data *data, struct tv_sql_vecto
                              uint64_t i, uint64_t process);
 void tv_sql_put_thread_args(const struct tv_sql_data *data, struct tv_sql_vector *vector,
                             uint64_t i, uint64_t thread);
+
+/* Return the id of the arguments of the first event of the kernel: they follow those of packets.
+ * (packet_table.c) */
+int64_t tv_sql_kernel_args(const struct tv_sql_data *data);
+
+/* Events of the kernel. (kernel_table.c) */
+extern const struct tv_sql_table tv_sql_kernel_table;
+struct tv_sql_kernel *tv_sql_kernel_new(void);
+void tv_sql_kernel_free(struct tv_sql_kernel *kernel);
+
+/* Find the event of the kernel whose arguments have an id; false: it is another one's. */
+bool tv_sql_find_kernel_event(const struct tv_sql_data *data, int64_t id, uint32_t *input,
+                              uint64_t *offset);
 
 /* The kind_id of instants in any_slice, after the values of enum tv_track_kind. */
 #define TV_SQL_KIND_INSTANT 100

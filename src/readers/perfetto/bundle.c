@@ -661,9 +661,8 @@ TV_INLINE bool pf_event_open_usual(struct tv_bytes bytes, uint64_t *time, uint64
     return true;
 }
 
-/* Open an event of any form.  Return false when it is damaged. */
-static TV_NOINLINE bool pf_event_open(struct tv_bytes bytes, uint64_t *time, uint64_t *tid,
-                                      struct tv_protobuf_field *event)
+TV_NOINLINE bool tv_pf_event_open(struct tv_bytes bytes, uint64_t *time, uint64_t *tid,
+                                  struct tv_protobuf_field *event)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
     struct tv_protobuf_field field;
@@ -687,7 +686,7 @@ static void pf_bundle_take_event(struct tv_pf_bundle *bundle, struct tv_bytes by
     struct tv_protobuf_field event = {.number = 0};
     uint64_t time = 0, tid = 0;
     bool sound = pf_event_open_usual(bytes, &time, &tid, &event) ||
-                 pf_event_open(bytes, &time, &tid, &event);
+                 tv_pf_event_open(bytes, &time, &tid, &event);
     if (TV_UNLIKELY(!sound || event.number == 0 || !tv_pf_is_tid((int32_t)tid))) {
         tv_pf_warn(bundle->reading, TV_DIAGNOSTIC_BAD_FIELDS, offset);
         return;
@@ -703,14 +702,12 @@ static void pf_bundle_take_event(struct tv_pf_bundle *bundle, struct tv_bytes by
 
 /* ---- The bundle's own fields ---- */
 
-/* Note the name of an event that the recorder described: {1 id, 2 DescriptorProto, 3 group}. */
-static void pf_bundle_describe_event(struct tv_pf_bundle *bundle, struct tv_bytes descriptor)
+void tv_pf_describe_event(struct tv_pf_reading *reading, struct tv_bytes descriptor)
 {
     uint64_t number = tv_pf_find(descriptor, 1).value;
     struct tv_bytes name = tv_pf_find(tv_pf_find(descriptor, 2).bytes, 1).bytes;
     if (name.length > 0)
-        tv_map_set(&tv_pf_bundle_get_state(bundle->reading)->described, number,
-                   tv_pf_text(bundle->reading, name));
+        tv_map_set(&tv_pf_bundle_get_state(reading)->described, number, tv_pf_text(reading, name));
 }
 
 /* Step over events.  Return true. */
@@ -775,7 +772,7 @@ static bool pf_bundle_read_head(struct tv_pf_bundle *bundle, struct tv_bytes byt
             start = field.value;
             break;
         case 11:
-            pf_bundle_describe_event(bundle, field.bytes);
+            tv_pf_describe_event(bundle->reading, field.bytes);
             break;
         default:
             break;

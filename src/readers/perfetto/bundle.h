@@ -86,6 +86,30 @@ void tv_pf_bundle_take_text(struct tv_pf_bundle *bundle, const struct tv_ft_at *
 bool tv_pf_take_device(struct tv_pf_bundle *bundle, const struct tv_ft_at *at,
                        const struct tv_protobuf_field *event);
 
+/* Return the name of an event of the kernel; one that nothing names is written to `text`. */
+struct tv_bytes tv_pf_event_name(struct tv_pf_reading *reading,
+                                 const struct tv_protobuf_field *event, char *text, size_t size);
+
+/* Note the name of an event that the recorder described: {1 id, 2 DescriptorProto, 3 group}. */
+void tv_pf_describe_event(struct tv_pf_reading *reading, struct tv_bytes descriptor);
+
+/* Open an event of any form {1 time, 2 thread, N event}.  Return false when it is damaged. */
+bool tv_pf_event_open(struct tv_bytes bytes, uint64_t *time, uint64_t *tid,
+                      struct tv_protobuf_field *event);
+
+/* A row of a CompactSched: a switch to a thread, or a waking. */
+struct tv_pf_compact_row {
+    uint64_t time; /* on the clock of the bundle */
+    int64_t tid;   /* of the thread that ran before the switch, or that woke; -1: not known */
+    bool wakes;
+};
+
+/* Give each row of a CompactSched, switches first.  *running, the thread that runs before, becomes
+ * the one that runs after; -1: not known. */
+void tv_pf_compact_visit(struct tv_bytes bytes, int64_t *running,
+                         void (*take)(void *context, const struct tv_pf_compact_row *row),
+                         void *context);
+
 /* Take a CompactSched, which is at an offset. */
 void tv_pf_bundle_take_compact(struct tv_pf_bundle *bundle, struct tv_bytes bytes, uint64_t offset);
 

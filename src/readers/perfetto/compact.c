@@ -147,3 +147,29 @@ void tv_pf_bundle_take_compact(struct tv_pf_bundle *bundle, struct tv_bytes byte
     pf_compact_take_switches(bundle, &compact);
     pf_compact_take_wakings(bundle, &compact, &runner);
 }
+
+void tv_pf_compact_visit(struct tv_bytes bytes, int64_t *running,
+                         void (*take)(void *context, const struct tv_pf_compact_row *row),
+                         void *context)
+{
+    static const uint8_t switches[] = {1, 3}, wakings[] = {7, 8};
+    struct pf_compact compact;
+    struct tv_pf_compact_row row = {.time = 0};
+    uint64_t values[2];
+    pf_compact_parse(&compact, bytes);
+    struct pf_compact_runner runner = {compact.columns[1], compact.columns[3], 0, false, *running};
+    row.tid = *running;
+    while (pf_compact_next(&compact, switches, TV_COUNT(switches), values)) {
+        row.time += values[0];
+        take(context, &row);
+        row.tid = *running = (int32_t)values[1];
+    }
+    row = (struct tv_pf_compact_row){.wakes = true};
+    runner.more = tv_pf_numbers_next(&runner.times, &runner.time);
+    while (pf_compact_next(&compact, wakings, TV_COUNT(wakings), values)) {
+        row.time += values[0];
+        pf_runner_advance(&runner, row.time);
+        row.tid = runner.tid;
+        take(context, &row);
+    }
+}

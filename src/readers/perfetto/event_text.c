@@ -194,15 +194,19 @@ static void pf_details_write(struct tv_pf_bundle *bundle, struct pf_details *det
     pf_details_list_fields(details, message, event->bytes);
 }
 
-/* Return the name of an event that the table does not have. */
-static struct tv_bytes pf_event_other_name(struct tv_pf_bundle *bundle,
-                                           const struct tv_protobuf_field *event, char *text,
-                                           size_t size)
+struct tv_bytes tv_pf_event_name(struct tv_pf_reading *reading,
+                                 const struct tv_protobuf_field *event, char *text, size_t size)
 {
-    struct tv_map *described = &tv_pf_bundle_get_state(bundle->reading)->described;
-    uint32_t name = tv_map_find(described, event->number);
+    const struct tv_pf_member *member = tv_pf_find_member(TV_PF_FTRACE_EVENT, event->number);
+    bool is_named = event->number == EVENT_GENERIC || event->number == EVENT_KPROBE;
+    struct tv_bytes own = is_named ? tv_pf_find(event->bytes, 1).bytes : (struct tv_bytes){NULL, 0};
+    if (own.length > 0)
+        return own;
+    if (member)
+        return tv_bytes_of(member->name);
+    uint32_t name = tv_map_find(&tv_pf_bundle_get_state(reading)->described, event->number);
     if (name != TV_NONE)
-        return tv_interner_get(bundle->chunk->texts, name);
+        return tv_interner_get(reading->chunk->texts, name);
     int length = snprintf(text, size, "ftrace #%" PRIu32, event->number);
     return (struct tv_bytes){(uint8_t *)text, (size_t)length};
 }
@@ -213,11 +217,7 @@ void tv_pf_bundle_take_text(struct tv_pf_bundle *bundle, const struct tv_ft_at *
     char text[32];
     struct pf_details details;
     const struct tv_pf_member *member = tv_pf_find_member(TV_PF_FTRACE_EVENT, event->number);
-    struct tv_bytes name =
-        member ? tv_bytes_of(member->name) : pf_event_other_name(bundle, event, text, sizeof text);
-    bool is_named = event->number == EVENT_GENERIC || event->number == EVENT_KPROBE;
-    if (is_named && tv_pf_find(event->bytes, 1).bytes.length > 0)
-        name = tv_pf_find(event->bytes, 1).bytes;
+    struct tv_bytes name = tv_pf_event_name(bundle->reading, event, text, sizeof text);
     if (!member)
         tv_pf_warn(bundle->reading, TV_DIAGNOSTIC_EVENT_UNKNOWN, at->offset);
     pf_details_write(bundle, &details, event, member ? member->of : TV_PF_NO_MESSAGE);

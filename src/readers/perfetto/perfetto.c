@@ -633,10 +633,14 @@ static enum tv_status pf_assemble(struct tv_source *source, struct tv_builder *b
 
 /* ---- Packets as they are in the file ---- */
 
+uint32_t tv_pf_machine_of_input(const struct tv_input *input)
+{
+    return input->machine & OTHER_MACHINE ? input->machine ^ OTHER_MACHINE : 0;
+}
+
 bool tv_pf_is_of_machine(const struct tv_input *input, uint32_t machine)
 {
-    return input->machine & OTHER_MACHINE ? (input->machine ^ OTHER_MACHINE) == machine
-                                          : machine == 0;
+    return tv_pf_machine_of_input(input) == machine;
 }
 
 /* Note whose arguments a TrackDescriptor has; tv_pf_describe writes them. */

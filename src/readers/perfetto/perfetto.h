@@ -37,6 +37,25 @@ void tv_pf_read_packet_head(struct tv_bytes packet, struct tv_pf_packet_head *he
 /* Is an input of that machine? */
 bool tv_pf_is_of_machine(const struct tv_input *input, uint32_t machine);
 
+/* An event of the kernel as it is in the file. */
+struct tv_pf_kernel_event {
+    int64_t time;         /* on the clock of its input */
+    uint64_t offset;      /* for tv_pf_describe; TV_NO_OFFSET: it is in columns with others */
+    struct tv_bytes name; /* lives as long as the call that gets it */
+    uint32_t cpu;
+    int32_t tid; /* of the thread that ran; -1: not known */
+};
+
+typedef void tv_pf_take_kernel_event(void *context, const struct tv_pf_kernel_event *event);
+
+/* Read the events of the kernel of an input again, in the order of its file. */
+enum tv_status tv_pf_visit_kernel_events(const struct tv_input *input,
+                                         tv_pf_take_kernel_event *take, void *context,
+                                         struct tv_error *err);
+
+/* Return the number of the machine that an input is of, as packets have it. */
+uint32_t tv_pf_machine_of_input(const struct tv_input *input);
+
 /* Write all fields of a packet by name as a JSON object. */
 void tv_pf_write_packet(struct tv_out *out, struct tv_bytes packet);
 
