@@ -13,7 +13,8 @@
 #include "base/bytes.h"
 #include "sql/tables.h"
 
-#define HEAPS "heap graphs in Perfetto traces are not read; sample has the types of hprof files"
+#define HEAPS                                                                                      \
+    "heap_graph_object, heap_graph_class and heap_graph_reference have the graphs of heaps"
 
 #define METRICS                                                                                    \
     "metrics are programs of Perfetto; profile, states and frames sum up a trace, and "            \
@@ -31,9 +32,6 @@ static const struct {
                                 "linux_perf_samples_summary_tree sum up stacks, and so do "
                                 "traceview flamegraph and collapse"},
     {"heap_graph", HEAPS},
-    {"heap_graph_class", HEAPS},
-    {"heap_graph_object", HEAPS},
-    {"heap_graph_reference", HEAPS},
     {"heap_graph_thread_callsite", HEAPS},
     {"irq_counter_track", "counter_track has all counters"},
     {"import", "say INCLUDE PERFETTO MODULE, which names what is there"},

@@ -211,6 +211,7 @@ void tv_sql_data_init(struct tv_sql_data *data, const struct tv_trace *trace)
     data->path_cache = tv_sql_path_cache_new();
     data->packets = tv_sql_packets_new();
     data->kernel = tv_sql_kernel_new();
+    data->heap_graphs = tv_sql_heap_graphs_new();
     tv_sql_list_flag_words(data);
     sql_list_figures(data);
     sql_list_thread_tracks(data);
@@ -235,6 +236,7 @@ void tv_sql_data_release(struct tv_sql_data *data)
     tv_sql_path_cache_free(data->path_cache);
     tv_sql_packets_free(data->packets);
     tv_sql_kernel_free(data->kernel);
+    tv_sql_heap_graphs_free(data->heap_graphs);
     tv_free(data->dump_of_figure);
     tv_free(data->first_id);
     tv_free(data->first_value);

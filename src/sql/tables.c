@@ -833,5 +833,8 @@ const struct tv_sql_table *const tv_sql_tables[] = {
     &tv_sql_packet_table,
     &tv_sql_sequence_table,
     &tv_sql_kernel_table,
+    &tv_sql_heap_object_table,
+    &tv_sql_heap_reference_table,
+    &tv_sql_heap_class_table,
 };
 const size_t tv_sql_table_count = TV_COUNT(tv_sql_tables);

@@ -51,6 +51,7 @@ struct tv_sql_data {
     struct tv_sql_path_cache *path_cache;
     struct tv_sql_packets *packets;
     struct tv_sql_kernel *kernel;
+    struct tv_sql_heap_graphs *heap_graphs;
     char flag_words[1 << TV_SQL_FLAGS][TV_SQL_FLAG_WORDS]; /* of each set of flags */
     bool adds_idle_thread; /* one thread more than the model has: the idle task */
     uint32_t idle_process; /* its process; process_count: one more; TV_NONE: there is none */
@@ -143,6 +144,12 @@ void tv_sql_kernel_free(struct tv_sql_kernel *kernel);
 /* Find the event of the kernel whose arguments have an id; false: it is another one's. */
 bool tv_sql_find_kernel_event(const struct tv_sql_data *data, int64_t id, uint32_t *input,
                               uint64_t *offset);
+
+/* Graphs of Java heaps. (heap_graph_table.c) */
+extern const struct tv_sql_table tv_sql_heap_object_table, tv_sql_heap_reference_table;
+extern const struct tv_sql_table tv_sql_heap_class_table;
+struct tv_sql_heap_graphs *tv_sql_heap_graphs_new(void);
+void tv_sql_heap_graphs_free(struct tv_sql_heap_graphs *graphs);
 
 /* The kind_id of instants in any_slice, after the values of enum tv_track_kind. */
 #define TV_SQL_KIND_INSTANT 100

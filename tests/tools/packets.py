@@ -12,7 +12,7 @@ import struct
 _MESSAGES = """
 Packet: timestamp=8 timestamp_clock_id=58 trusted_packet_sequence_id=10 sequence_flags=13 interned_data=12:Interned
   trace_packet_defaults=59:Defaults previous_packet_dropped=42
-  perf_sample=66:PerfSample profile_packet=37:ProfilePacket machine_id=98 translation_table=82:Translations gpu_info=128:GpuInfo concurrent_session_event=134:Session
+  perf_sample=66:PerfSample profile_packet=37:ProfilePacket machine_id=98 translation_table=82:Translations heap_graph=56:HeapGraph gpu_info=128:GpuInfo concurrent_session_event=134:Session
   ftrace_events=1:Bundle process_tree=2:ProcessTree chrome_events=5:ChromeEvents clock_snapshot=6:Snapshot
   sys_stats=7:SysStats process_stats=9:ProcessStats power_rails=40:Rails track_event=11:Event system_info=45:SystemInfo
   gpu_counter_event=52:GpuCounters gpu_mem_total_event=71:GpuMemory android_system_property=86:Properties
@@ -155,6 +155,12 @@ Ftrace: timestamp=1 pid=2 print=3:Print sched_switch=4:Switch cpu_frequency=11:C
   virtio_video_resource_queue_done=442:VideoQueue cma_alloc_start=465:Cma cma_alloc_info=466:Cma cma_alloc_finish=576:Cma
   block_io_start=546:Block block_io_done=547:Block suspend_resume=113:Suspend wakeup_source_activate=404:Wakeup wakeup_source_deactivate=405:Wakeup
 Print: ip=1 buf=2
+HeapGraph: pid=1 objects=2:HeapObject field_names=4:HeapName continued=5 roots=7:HeapRoot location_names=8:HeapName types=9:HeapType
+HeapObject: id=1 type_id=2 self_size=3 reference_field_id=4 reference_object_id=5 reference_field_id_base=6 id_delta=7
+  native_allocation_registry_size_field=8 heap_type_delta=9
+HeapName: iid=1 str=2
+HeapRoot: object_ids=1 root_type=2
+HeapType: id=1 location_id=2 class_name=3 object_size=4 superclass_id=5 reference_field_id=6 kind=7 classloader_id=8
 Rss: member=1 size=2 curr=3 mm_id=4
 Switch: prev_comm=1 prev_pid=2 prev_prio=3 prev_state=4 next_comm=5 next_pid=6 next_prio=7
 CpuNumber: state=1 cpu_id=2
