@@ -28,9 +28,6 @@ static const struct {
     {"build_proto", METRICS},
     {"create_function", "say CREATE PERFETTO FUNCTION"},
     {"create_view_function", "say CREATE PERFETTO FUNCTION ... RETURNS TABLE"},
-    {"experimental_flamegraph", "android_heap_profile_summary_tree and "
-                                "linux_perf_samples_summary_tree sum up stacks, and so do "
-                                "traceview flamegraph and collapse"},
     {"heap_graph", HEAPS},
     {"heap_graph_thread_callsite", HEAPS},
     {"irq_counter_track", "counter_track has all counters"},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * heap_graph_table.c - the graphs of Java heaps in Perfetto traces (tables.h): objects, references
- * and classes of all graphs, one after the other.
+ * heap_graph_table.c - the graphs of Java heaps in Perfetto traces (tables.h): objects, references,
+ * classes and nodes of all graphs, one after the other.
  *
  *     graph 0: objects 0 .. 2     id of an object = first of its graph + its number there
  *     graph 1: objects 3 .. 9
@@ -24,21 +24,22 @@
 struct sql_heap_graph {
     struct tv_pf_heap_graph *graph;
     uint32_t input, process; /* process TV_NONE: the trace has no other fact about it */
-    uint64_t first[3];       /* by enum heap_rows */
+    uint64_t first[4];       /* by enum heap_rows */
 };
 
-/* The rows of the three tables. */
+/* The rows of the tables. */
 enum heap_rows {
     HEAP_OBJECTS,
     HEAP_REFERENCES,
     HEAP_CLASSES,
+    HEAP_NODES,
 };
 
 struct tv_sql_heap_graphs {
     pthread_mutex_t lock;
     bool is_read;
     TV_TABLE(sql_heap_graph) graphs;
-    uint64_t counts[3];
+    uint64_t counts[4];
     struct tv_interner *texts;
 };
 
@@ -93,6 +94,7 @@ static void heap_take(void *context, struct tv_pf_heap_graph *graph)
     graphs->counts[HEAP_OBJECTS] += graph->objects.count;
     graphs->counts[HEAP_REFERENCES] += graph->references.count;
     graphs->counts[HEAP_CLASSES] += graph->classes.count;
+    graphs->counts[HEAP_NODES] += graph->nodes.count;
     *tv_table_add(&graphs->graphs) = row;
 }
 
@@ -383,4 +385,97 @@ const struct tv_sql_table tv_sql_heap_class_table = {
     .fill = sql_fill_heap_class,
     .columns = class_columns,
     .column_count = TV_COUNT(class_columns),
+};
+
+/* ---- Nodes of the tree ---- */
+
+enum {
+    NODE_ID,
+    NODE_PARENT,
+    NODE_DEPTH,
+    NODE_UPID,
+    NODE_TS,
+    NODE_NAME,
+    NODE_ROOT,
+    NODE_FIGURES, /* the first one */
+};
+
+static const struct tv_sql_column node_columns[] = {
+    [NODE_ID] = {"id", TV_SQL_INTEGER},
+    [NODE_PARENT] = {"parent_id", TV_SQL_INTEGER},
+    [NODE_DEPTH] = {"depth", TV_SQL_INTEGER},
+    [NODE_UPID] = {"upid", TV_SQL_INTEGER},
+    [NODE_TS] = {"graph_sample_ts", TV_SQL_INTEGER},
+    [NODE_NAME] = {"name", TV_SQL_TEXT},
+    [NODE_ROOT] = {"root_type", TV_SQL_TEXT},
+    [NODE_FIGURES] = {"self_count", TV_SQL_INTEGER},
+    {"cumulative_count", TV_SQL_INTEGER},
+    {"self_size", TV_SQL_INTEGER},
+    {"cumulative_size", TV_SQL_INTEGER},
+    {"self_native_size", TV_SQL_INTEGER},
+    {"cumulative_native_size", TV_SQL_INTEGER},
+};
+
+static uint64_t sql_heap_node_count(const struct tv_sql_data *data)
+{
+    return heap_get(data)->counts[HEAP_NODES];
+}
+
+static void heap_put_node_column(const struct tv_sql_data *data, uint32_t column, uint64_t i,
+                                 const struct sql_heap_graph *in,
+                                 const struct tv_pf_heap_node *node, struct tv_sql_vector *vector)
+{
+    const uint64_t figures[] = {node->count,         node->all_count,   node->self_size,
+                                node->all_self_size, node->native_size, node->all_native_size};
+    switch (column) {
+    case NODE_PARENT:
+        heap_put_row(in, HEAP_NODES, i, node->parent, vector);
+        break;
+    case NODE_DEPTH:
+        tv_sql_put_integer(vector, i, node->depth);
+        break;
+    case NODE_UPID:
+        tv_sql_put_index(vector, i, in->process);
+        break;
+    case NODE_TS:
+        tv_sql_put_integer(vector, i, tv_trace_time(data->trace, in->input, in->graph->time));
+        break;
+    case NODE_NAME:
+        heap_put_text(vector, i,
+                      tv_interner_get(data->heap_graphs->texts,
+                                      node->class_index == TV_NONE
+                                          ? TV_EMPTY_STRING
+                                          : in->graph->classes.rows[node->class_index].name));
+        break;
+    case NODE_ROOT:
+        heap_put_name(vector, i, tv_pf_heap_root_name(node->root_type));
+        break;
+    default:
+        tv_sql_put_integer(vector, i, (int64_t)figures[column - NODE_FIGURES]);
+    }
+}
+
+static void sql_fill_heap_node(const struct tv_sql_data *data, struct tv_sql_scratch *scratch,
+                               uint32_t column, uint64_t first, uint32_t count,
+                               struct tv_sql_vector *vector)
+{
+    const struct tv_sql_heap_graphs *graphs = heap_get(data);
+    (void)scratch;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct sql_heap_graph *in = heap_find(graphs, HEAP_NODES, first + i);
+        if (column == NODE_ID)
+            tv_sql_put_integer(vector, i, (int64_t)(first + i));
+        else
+            heap_put_node_column(data, column, i, in,
+                                 &in->graph->nodes.rows[first + i - in->first[HEAP_NODES]], vector);
+    }
+}
+
+const struct tv_sql_table tv_sql_heap_node_table = {
+    .name = "android_heap_graph_class_summary_tree",
+    .count = sql_heap_node_count,
+    .slow_count = true,
+    .fill = sql_fill_heap_node,
+    .columns = node_columns,
+    .column_count = TV_COUNT(node_columns),
 };

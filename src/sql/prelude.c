@@ -451,6 +451,14 @@ const char *const tv_sql_prelude[] = {
     "tag') as jank_tag, extract_arg(arg_set_id, 'Jank severity type') as jank_severity_type from "
     "slice where category = 'frame.actual'",
     "create view raw as select * from ftrace_event",
+    /* The tree of a heap, as Perfetto's function gives it. */
+    "create macro experimental_flamegraph(tv_kind, tv_at, tv_times, tv_process, tv_processes, "
+    "tv_focus) as table select id, parent_id, depth, name, self_count as count, cumulative_count, "
+    "self_size + self_native_size as size, cumulative_size + cumulative_native_size as "
+    "cumulative_size, upid from android_heap_graph_class_summary_tree where graph_sample_ts = "
+    "tv_at and upid is not distinct from tv_process and case when tv_kind = 'graph' then true else "
+    "error('experimental_flamegraph is of graphs alone; android_heap_profile_summary_tree and "
+    "linux_perf_samples_summary_tree sum up stacks') end",
     "create macro arg_key(path) as replace(substr(path, 3), '\"', '')",
     "create view args as select s.id as arg_set_id, regexp_replace(arg_key(j.fullkey), "
     "'\\[[0-9]+\\]', '', 'g') as flat_key, arg_key(j.fullkey) as key, case j.type when 'VARCHAR' "
@@ -527,6 +535,7 @@ const char *const tv_sql_completions[] = {
     "allocator",
     "ancestor_slice",
     "and",
+    "android_heap_graph_class_summary_tree",
     "android_heap_profile_summary_tree",
     "android_logs",
     "any_value",

@@ -836,5 +836,6 @@ const struct tv_sql_table *const tv_sql_tables[] = {
     &tv_sql_heap_object_table,
     &tv_sql_heap_reference_table,
     &tv_sql_heap_class_table,
+    &tv_sql_heap_node_table,
 };
 const size_t tv_sql_table_count = TV_COUNT(tv_sql_tables);

@@ -147,7 +147,7 @@ bool tv_sql_find_kernel_event(const struct tv_sql_data *data, int64_t id, uint32
 
 /* Graphs of Java heaps. (heap_graph_table.c) */
 extern const struct tv_sql_table tv_sql_heap_object_table, tv_sql_heap_reference_table;
-extern const struct tv_sql_table tv_sql_heap_class_table;
+extern const struct tv_sql_table tv_sql_heap_class_table, tv_sql_heap_node_table;
 struct tv_sql_heap_graphs *tv_sql_heap_graphs_new(void);
 void tv_sql_heap_graphs_free(struct tv_sql_heap_graphs *graphs);
 

@@ -100,6 +100,7 @@ void tv_pf_heap_graph_free(struct tv_pf_heap_graph *graph)
     tv_free(graph->objects.rows);
     tv_free(graph->references.rows);
     tv_free(graph->classes.rows);
+    tv_free(graph->nodes.rows);
     tv_free(graph);
 }
 
@@ -154,6 +155,7 @@ static uint32_t pf_heap_object(struct pf_heap *heap, uint64_t id)
     *tv_table_add(&heap->graph->objects) = (struct tv_pf_heap_object){
         .class_index = TV_NONE,
         .distance = TV_NONE,
+        .node = TV_NONE,
         .root_type = TV_PF_NO_ROOT,
         .heap_type = TV_PF_NO_HEAP_TYPE,
     };
@@ -393,15 +395,58 @@ static void pf_heap_add_native(const struct pf_heaps *heaps, struct tv_pf_heap_g
         *size += graph->objects.rows[registry].registered_size;
 }
 
-/* Compute how far each object is from a root, breadth first.  Weak, finalizer and phantom
- * references do not keep their referent. */
+/* Count an object at a node of the tree: below that of its owner, TV_NONE for a root. */
+static void pf_heap_place(struct tv_pf_heap_graph *graph, struct tv_map *nodes, uint32_t owner,
+                          struct tv_pf_heap_object *object)
+{
+    uint32_t parent = owner == TV_NONE ? TV_NONE : graph->objects.rows[owner].node;
+    uint64_t key = (uint64_t)parent << 32 | object->class_index;
+    uint32_t number = tv_map_find(nodes, key);
+    if (number == TV_NONE) {
+        number = (uint32_t)graph->nodes.count;
+        *tv_table_add(&graph->nodes) = (struct tv_pf_heap_node){
+            .parent = parent,
+            .class_index = object->class_index,
+            .depth = parent == TV_NONE ? 0 : graph->nodes.rows[parent].depth + 1,
+            .root_type = object->root_type,
+        };
+        tv_map_set(nodes, key, number);
+    }
+    object->node = number;
+    graph->nodes.rows[number].count++;
+    graph->nodes.rows[number].self_size += object->self_size;
+    graph->nodes.rows[number].native_size += (uint64_t)object->native_size;
+}
+
+/* Add what is below each node; parents come before their children. */
+static void pf_heap_sum_nodes(struct tv_pf_heap_graph *graph)
+{
+    for (size_t i = graph->nodes.count; i-- > 0;) {
+        struct tv_pf_heap_node *node = &graph->nodes.rows[i];
+        node->all_count += node->count;
+        node->all_self_size += node->self_size;
+        node->all_native_size += node->native_size;
+        if (node->parent == TV_NONE)
+            continue;
+        struct tv_pf_heap_node *parent = &graph->nodes.rows[node->parent];
+        parent->all_count += node->all_count;
+        parent->all_self_size += node->all_self_size;
+        parent->all_native_size += node->all_native_size;
+    }
+}
+
+/* Compute how far each object is from a root, and the tree of what can be reached, breadth first.
+ * Weak, finalizer and phantom references do not keep their referent. */
 static void pf_heap_measure_distances(const struct pf_heaps *heaps, struct tv_pf_heap_graph *graph)
 {
     size_t end = 0;
     uint32_t *queue = tv_alloc(graph->objects.count + 1, sizeof *queue);
+    struct tv_map nodes;
+    tv_map_init(&nodes);
     for (size_t i = 0; i < graph->objects.count; i++)
         if (graph->objects.rows[i].root_type != TV_PF_NO_ROOT) {
             graph->objects.rows[i].distance = 0;
+            pf_heap_place(graph, &nodes, TV_NONE, &graph->objects.rows[i]);
             queue[end++] = (uint32_t)i;
         }
     for (size_t next = 0; next < end; next++) {
@@ -419,10 +464,13 @@ static void pf_heap_measure_distances(const struct pf_heaps *heaps, struct tv_pf
                                    TV_BYTES("java.lang.ref.Reference.referent")))
                 continue;
             graph->objects.rows[reference->owned].distance = owner->distance + 1;
+            pf_heap_place(graph, &nodes, queue[next], &graph->objects.rows[reference->owned]);
             queue[end++] = reference->owned;
         }
     }
+    tv_map_release(&nodes);
     tv_free(queue);
+    pf_heap_sum_nodes(graph);
 }
 
 static void pf_heap_complete(struct pf_heaps *heaps, struct pf_heap *heap)

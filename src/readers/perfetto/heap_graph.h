@@ -7,8 +7,11 @@
  *                 |
  *               class --> superclass
  *
- * A graph is one dump of a process.  Numbers of objects, references and classes are those in the
- * arrays of their graph.
+ * A graph is one dump of a process.  Numbers of objects, references, classes and nodes are those
+ * in the arrays of their graph.
+ *
+ * What can be reached is a tree, too: each object hangs below the one that reaches it first,
+ * breadth first from the roots.  Objects of one class below the same node are one node.
  */
 #ifndef TV_READERS_PERFETTO_HEAP_GRAPH_H
 #define TV_READERS_PERFETTO_HEAP_GRAPH_H
@@ -28,6 +31,7 @@ struct tv_pf_heap_object {
     uint32_t distance; /* number of references from a root; TV_NONE: it cannot be reached */
     uint8_t root_type, heap_type;
     bool has_own_size, has_own_fields, is_described;
+    uint32_t node;           /* TV_NONE: it cannot be reached */
     int64_t registered_size; /* of an allocation that it registers; 0: none */
 };
 
@@ -47,12 +51,23 @@ struct tv_pf_heap_class {
     uint8_t kind;
 };
 
+/* Objects of one class whose chains of owners have the same classes. */
+struct tv_pf_heap_node {
+    uint32_t parent; /* TV_NONE: roots.  Less than the node's own number */
+    uint32_t class_index, depth;
+    uint8_t root_type;
+    uint64_t count, all_count;         /* all: with those below */
+    uint64_t self_size, all_self_size; /* bytes */
+    uint64_t native_size, all_native_size;
+};
+
 struct tv_pf_heap_graph {
     int64_t time; /* on the clock of its input */
     int64_t pid;
     TV_TABLE(tv_pf_heap_object) objects;
     TV_TABLE(tv_pf_heap_reference) references;
     TV_TABLE(tv_pf_heap_class) classes;
+    TV_TABLE(tv_pf_heap_node) nodes;
 };
 
 typedef void tv_pf_take_heap_graph(void *context, struct tv_pf_heap_graph *graph);
