@@ -9,7 +9,7 @@ export { rested };
 
 /** The shell alone needs less than the whole browser, which gives each page a window. */
 const CHROMIUMS = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
-const executablePath = process.env.CHROMIUM ?? CHROMIUMS.find((path) => existsSync(path));
+export const executablePath = process.env.CHROMIUM ?? CHROMIUMS.find((path) => existsSync(path));
 
 let running = null;
 
