@@ -120,7 +120,7 @@ static enum tv_status cmd_sql_prepare(struct tv_settings *settings, struct tv_er
         status = cmd_sql_read_text(settings, err);
     else
         cmd_sql_take_query(settings);
-    if (status == TV_OK && settings->sql.save)
+    if (status == TV_OK && settings->sql.save && settings->files.count > 0)
         status = cmd_sql_save(settings, err);
     if (status == TV_OK && settings->sql.each)
         status = tv_expand_words(settings, &settings->files, err);
