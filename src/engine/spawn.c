@@ -21,8 +21,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -114,34 +112,8 @@ static void spawn_release_fds(struct spawn_fds *handed)
         spawn_close_fd(&handed->files[i]);
 }
 
-/* Say what becomes which descriptor of the child. */
-static void spawn_add_file_actions(posix_spawn_file_actions_t *actions,
-                                   const struct spawn_fds *handed)
-{
-    posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(actions, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_adddup2(actions, handed->errors, 2);
-    for (int i = TV_ENGINE_FD_SOCKET; i < TV_ENGINE_FD_END; i++)
-        if (handed->files[i] >= 0)
-            posix_spawn_file_actions_adddup2(actions, handed->files[i], i);
-}
-
-/* Unblock and reset all signals, and use a process group of its own, so that Ctrl-C does not reach
- * the child. */
-static void spawn_set_attributes(posix_spawnattr_t *attributes)
-{
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(attributes, &none);
-    posix_spawnattr_setsigdefault(attributes, &all);
-    posix_spawnattr_setpgroup(attributes, 0);
-    posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-                                             POSIX_SPAWN_SETPGROUP);
-}
-
 /* Fill environment[TV_COUNT(passed_on) + 2]. */
-static void spawn_fill_environment(char **environment, char *folder)
+static void spawn_fill_environment(const char **environment, const char *folder)
 {
     size_t count = 0;
     environment[count++] = folder;
@@ -159,22 +131,23 @@ static void spawn_fill_environment(char **environment, char *folder)
 static int spawn_run(const struct tv_spawn *spawn, const char *folder,
                      const struct spawn_fds *handed, pid_t *pid)
 {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    char name[] = "traceview", command[] = TV_ENGINE_COMMAND;
-    char *arguments[] = {name, command, NULL}, *environment[TV_COUNT(passed_on) + 2];
+    const char *environment[TV_COUNT(passed_on) + 2];
+    struct tv_program_fd fds[3 + TV_ENGINE_FD_END] = {{0, -1}, {1, -1}, {2, handed->errors}};
+    struct tv_program program = {.name = spawn->program ? spawn->program : TV_PROGRAM_ITSELF,
+                                 .words =
+                                     (const char *const[]){"traceview", TV_ENGINE_COMMAND, NULL},
+                                 .environment = environment,
+                                 .fds = fds,
+                                 .fd_count = 3,
+                                 .own_group = true};
     size_t size = strlen(folder) + sizeof "TMPDIR=";
     char *variable = tv_alloc(size, 1);
     snprintf(variable, size, "TMPDIR=%s", folder);
     spawn_fill_environment(environment, variable);
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    spawn_add_file_actions(&actions, handed);
-    spawn_set_attributes(&attributes);
-    int error = posix_spawn(pid, spawn->program ? spawn->program : "/proc/self/exe", &actions,
-                            &attributes, arguments, environment);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
+    for (int i = TV_ENGINE_FD_SOCKET; i < TV_ENGINE_FD_END; i++)
+        if (handed->files[i] >= 0)
+            fds[program.fd_count++] = (struct tv_program_fd){i, handed->files[i]};
+    int error = tv_program_start(&program, pid);
     tv_free(variable);
     return error;
 }

@@ -7,11 +7,10 @@
  *                             --stderr--> message, its beginning
  *            <--kill the group after `seconds`, or when `stop` is set
  *
- * The child gets no descriptor of the server: all of them are close-on-exec.
- * The child has the signals of a program that a shell starts.  Its group has its own
- * children too, so that killing it leaves nothing behind.
+ * The child gets no descriptor of the server (base/program.h).  Its group has its own children
+ * too, so that killing it leaves nothing behind.
  */
-#define _GNU_SOURCE /* pipe2, environ, posix_spawn_file_actions_addchdir_np */
+#define _GNU_SOURCE /* pipe2 */
 #include "upload/fleet.h"
 
 #include <assert.h>
@@ -19,7 +18,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,6 +25,7 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/program.h"
 
 /* Interval at which a request to stop is noticed. */
 #define GLANCE_MS 200
@@ -42,35 +41,21 @@ struct fleet_child {
 static int fleet_start_process(const struct tv_fleet_process *process, int output, int errors,
                                pid_t *pid)
 {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none, all;
-    char name[] = "traceview";
     size_t count = 0;
     while (process->arguments[count])
         count++;
-    char **arguments = tv_alloc(count + 2, sizeof *arguments);
-    arguments[0] = name;
-    for (size_t i = 0; i < count; i++)
-        arguments[i + 1] = (char *)(uintptr_t)process->arguments[i];
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, output, 1);
-    posix_spawn_file_actions_adddup2(&actions, errors, 2);
-    if (process->folder)
-        posix_spawn_file_actions_addchdir_np(&actions, process->folder);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-                                              POSIX_SPAWN_SETPGROUP);
-    int error = posix_spawn(pid, "/proc/self/exe", &actions, &attributes, arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    tv_free(arguments);
+    const char **words = tv_alloc(count + 2, sizeof *words);
+    words[0] = "traceview";
+    memcpy(words + 1, process->arguments, (count + 1) * sizeof *words);
+    const struct tv_program program = {
+        .name = TV_PROGRAM_ITSELF,
+        .words = words,
+        .folder = process->folder,
+        .fds = (const struct tv_program_fd[]){{0, -1}, {1, output}, {2, errors}},
+        .fd_count = 3,
+        .own_group = true};
+    int error = tv_program_start(&program, pid);
+    tv_free(words);
     return error;
 }
 

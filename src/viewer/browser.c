@@ -5,7 +5,6 @@
 #include "viewer/viewer.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -18,26 +17,6 @@ static bool browser_env_is_set(const char *name)
 {
     const char *value = getenv(name);
     return value != NULL && value[0] != '\0';
-}
-
-/* Unblock all signals, use a process group of its own, because Ctrl-C is for the viewer only, and
- * discard the output. */
-static int browser_prepare(posix_spawnattr_t *attributes, posix_spawn_file_actions_t *files,
-                           int pipe)
-{
-    sigset_t none;
-    sigemptyset(&none);
-    (void)pipe;
-    int error = posix_spawnattr_setsigmask(attributes, &none);
-    if (error == 0)
-        error = posix_spawnattr_setpgroup(attributes, 0);
-    if (error == 0)
-        error =
-            posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO && error == 0; fd++)
-        error = posix_spawn_file_actions_addopen(files, fd, "/dev/null",
-                                                 fd == STDIN_FILENO ? O_RDONLY : O_WRONLY, 0);
-    return error;
 }
 
 /* ---- The file that redirects to the address ---- */
@@ -91,11 +70,15 @@ bool tv_browser_open(struct tv_browser *browser, const char *address)
     if (!browser_make_private_directory(browser))
         return false;
     snprintf(browser->file, sizeof browser->file, "%s/open.html", browser->directory);
-    char program[] = "xdg-open";
-    char *words[] = {program, browser->file, NULL};
+    /* no output in our terminal, and Ctrl-C there is for the viewer only */
+    const struct tv_program xdg_open = {
+        .name = "xdg-open",
+        .words = (const char *const[]){"xdg-open", browser->file, NULL},
+        .fds = (const struct tv_program_fd[]){{0, -1}, {1, -1}, {2, -1}},
+        .fd_count = 3,
+        .own_group = true};
     pid_t process;
-    if (browser_write_redirect_file(browser, address) &&
-        tv_program_start(program, words, browser_prepare, -1, &process) == 0)
+    if (browser_write_redirect_file(browser, address) && tv_program_start(&xdg_open, &process) == 0)
         return true;
     tv_browser_close(browser);
     return false;

@@ -122,13 +122,12 @@ static const char *pager_choose(void)
 }
 
 /* Split a command line into words, in place. A command for a shell becomes "sh -c COMMAND". */
-static void pager_split_command(char *command, char **words)
+static void pager_split_command(char *command, const char **words)
 {
-    static char shell[] = "sh", option[] = "-c";
     size_t count = 0;
     if (strpbrk(command, FOR_SHELLS)) {
-        words[0] = shell;
-        words[1] = option;
+        words[0] = "sh";
+        words[1] = "-c";
         words[2] = command;
         words[3] = NULL;
         return;
@@ -142,20 +141,6 @@ static void pager_split_command(char *command, char **words)
             *command++ = '\0';
     }
     words[count] = NULL;
-}
-
-/* Give the pager the pipe, and the default handlers of the signals that we ignore. */
-static int pager_prepare(posix_spawnattr_t *attributes, posix_spawn_file_actions_t *files, int pipe)
-{
-    sigset_t ours;
-    sigemptyset(&ours);
-    sigaddset(&ours, SIGINT);
-    sigaddset(&ours, SIGQUIT);
-    sigaddset(&ours, SIGPIPE);
-    int error = posix_spawnattr_setsigdefault(attributes, &ours);
-    if (error == 0)
-        error = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF);
-    return error == 0 ? posix_spawn_file_actions_adddup2(files, pipe, STDIN_FILENO) : error;
 }
 
 /* Ignore signals until the pager has ended: if they ended us, two programs would use the terminal.
@@ -181,7 +166,7 @@ bool tv_pager_start(int *descriptor, pid_t *process)
         return true;
     }
     const char *command = pager_choose();
-    char *words[MAX_WORDS + 1];
+    const char *words[MAX_WORDS + 1];
     int ends[2];
     if (!command || pipe2(ends, O_CLOEXEC) != 0)
         return false;
@@ -191,7 +176,11 @@ bool tv_pager_start(int *descriptor, pid_t *process)
     char *own = tv_alloc(length, 1);
     memcpy(own, command, length);
     pager_split_command(own, words);
-    bool started = tv_program_start(words[0], words, pager_prepare, ends[0], process) == 0;
+    const struct tv_program pager = {.name = words[0],
+                                     .words = words,
+                                     .fds = (const struct tv_program_fd[]){{STDIN_FILENO, ends[0]}},
+                                     .fd_count = 1};
+    bool started = tv_program_start(&pager, process) == 0;
     tv_free(own);
     close(ends[0]);
     if (!started) {

@@ -13,7 +13,6 @@
 
 #include <assert.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -21,30 +20,6 @@
 
 #include "base/memory.h"
 #include "base/program.h"
-
-/* Both outputs go into the pipe.  The signals are the usual ones: the broker blocks those of the
- * terminal. */
-static int push_process_prepare(posix_spawnattr_t *attributes, posix_spawn_file_actions_t *files,
-                                int pipe)
-{
-    sigset_t none, usual;
-    sigemptyset(&none);
-    sigemptyset(&usual);
-    sigaddset(&usual, SIGINT);
-    sigaddset(&usual, SIGHUP);
-    sigaddset(&usual, SIGPIPE);
-    int error = posix_spawnattr_setsigmask(attributes, &none);
-    if (error == 0)
-        error = posix_spawnattr_setsigdefault(attributes, &usual);
-    if (error == 0)
-        error =
-            posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    if (error == 0)
-        error = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (error == 0)
-        error = posix_spawn_file_actions_adddup2(files, pipe, STDOUT_FILENO);
-    return error == 0 ? posix_spawn_file_actions_adddup2(files, pipe, STDERR_FILENO) : error;
-}
 
 /* The process would wait for a pipe, and standard input is not its own. */
 static bool push_process_is_regular(const char *path)
@@ -67,12 +42,16 @@ int tv_push_process_start(const char *const *files, size_t count, pid_t *process
     *process = 0;
     if (pipe2(ends, O_CLOEXEC) != 0)
         return -1;
-    char **words = tv_alloc(TV_COUNT(begin) + count + 1, sizeof *words);
+    const char **words = tv_alloc(TV_COUNT(begin) + count + 1, sizeof *words);
     for (size_t i = 0; i < TV_COUNT(begin) + count; i++)
-        words[i] = (char *)(uintptr_t)(i < TV_COUNT(begin) ? begin[i] : files[i - TV_COUNT(begin)]);
+        words[i] = i < TV_COUNT(begin) ? begin[i] : files[i - TV_COUNT(begin)];
+    const struct tv_program push = {
+        .name = TV_PROGRAM_ITSELF,
+        .words = words,
+        .fds = (const struct tv_program_fd[]){{0, -1}, {1, ends[1]}, {2, ends[1]}},
+        .fd_count = 3};
     bool started =
-        fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0 &&
-        tv_program_start("/proc/self/exe", words, push_process_prepare, ends[1], process) == 0;
+        fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0 && tv_program_start(&push, process) == 0;
     tv_free(words);
     close(ends[1]);
     if (started)

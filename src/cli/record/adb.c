@@ -61,21 +61,6 @@ enum tv_status tv_adb_find(struct tv_adb *adb, struct tv_error *err)
                    "SDK to PATH, or set ANDROID_HOME");
 }
 
-/* Both outputs go into the pipe.  The process group is its own: Ctrl-C must reach only us, who stop
- * the recording. */
-static int adb_prepare(posix_spawnattr_t *attributes, posix_spawn_file_actions_t *files, int pipe)
-{
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawnattr_setsigmask(attributes, &none);
-    posix_spawnattr_setpgroup(attributes, 0);
-    posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-    int error = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (error == 0)
-        error = posix_spawn_file_actions_adddup2(files, pipe, STDOUT_FILENO);
-    return error == 0 ? posix_spawn_file_actions_adddup2(files, pipe, STDERR_FILENO) : error;
-}
-
 /* Read some output; what does not fit is dropped. False at the end of the output. */
 static bool adb_read_output(int output, char *text, size_t *used)
 {
@@ -129,7 +114,6 @@ enum tv_status tv_adb_run(const struct tv_adb *adb, const char *const *words, in
     assert(adb->program[0]);
     const char *all[ADB_WORDS + 4] = {"adb"};
     size_t count = 1;
-    char *list[ADB_WORDS + 4];
     int ends[2];
     pid_t process;
     if (adb->serial[0]) {
@@ -138,11 +122,17 @@ enum tv_status tv_adb_run(const struct tv_adb *adb, const char *const *words, in
     }
     for (size_t i = 0; words[i] && count < ADB_WORDS + 3; i++)
         all[count++] = words[i];
-    memcpy(list, all, sizeof list);
     *answer = (struct tv_adb_answer){0};
     if (pipe2(ends, O_CLOEXEC) != 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "pipe: %s", strerror(errno));
-    int error = tv_program_start(adb->program, list, adb_prepare, ends[1], &process);
+    /* a group of its own: Ctrl-C must reach only us, who stop the recording */
+    const struct tv_program program = {
+        .name = adb->program,
+        .words = all,
+        .fds = (const struct tv_program_fd[]){{0, -1}, {1, ends[1]}, {2, ends[1]}},
+        .fd_count = 3,
+        .own_group = true};
+    int error = tv_program_start(&program, &process);
     close(ends[1]);
     if (error == 0) {
         adb_collect_output(adb, ends[0], process, limit_ms, answer);

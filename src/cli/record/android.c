@@ -347,14 +347,15 @@ static void android_remove_file(const struct android *a)
 /* Write the output with the names of the mapping file, as `traceview convert` does. */
 static enum tv_status android_convert_names(const struct android *a, struct tv_error *err)
 {
-    const char *words[] = {
+    const char *const words[] = {
         "traceview", "convert", "--mapping",     a->plan->settings->input.mapping,
         a->part,     "-o",      a->plan->output, NULL};
-    char *list[sizeof words / sizeof words[0]];
+    /* Ctrl-C has stopped the recording; pressed again, it does not end this */
+    const struct tv_program convert = {
+        .name = TV_PROGRAM_ITSELF, .words = words, .own_group = true};
     pid_t process;
     int code = 0;
-    memcpy(list, words, sizeof list);
-    int error = tv_program_start("/proc/self/exe", list, NULL, -1, &process);
+    int error = tv_program_start(&convert, &process);
     if (error != 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "traceview convert: %s", strerror(error));
     if (tv_program_wait(process, &code) && code == 0) {

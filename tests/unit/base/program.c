@@ -4,35 +4,25 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "unit.h"
 
-static int give_output(posix_spawnattr_t *attributes, posix_spawn_file_actions_t *files, int pipe)
-{
-    (void)attributes;
-    return posix_spawn_file_actions_adddup2(files, pipe, STDOUT_FILENO);
-}
-
-static int refuse(posix_spawnattr_t *attributes, posix_spawn_file_actions_t *files, int pipe)
-{
-    (void)attributes;
-    (void)files;
-    (void)pipe;
-    return EMFILE;
-}
-
 static void a_program_gets_its_words_and_descriptors(void **state)
 {
-    char name[] = "sh", option[] = "-c", script[] = "printf %s \"$1\"; exit 7", word[] = "a b";
-    char *words[] = {name, option, script, name, word, NULL};
+    const char *const words[] = {"sh", "-c", "printf %s \"$1\"; exit 7", "sh", "a b", NULL};
     char text[16] = "";
     int ends[2], code = 0;
     pid_t process;
     (void)state;
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-    assert_int_equal(tv_program_start("sh", words, give_output, ends[1], &process), 0);
+    const struct tv_program program = {.name = "sh",
+                                       .words = words,
+                                       .fds = (const struct tv_program_fd[]){{1, ends[1]}},
+                                       .fd_count = 1};
+    assert_int_equal(tv_program_start(&program, &process), 0);
     close(ends[1]);
     assert_int_equal(read(ends[0], text, sizeof text - 1), 3);
     assert_string_equal(text, "a b");
@@ -41,14 +31,53 @@ static void a_program_gets_its_words_and_descriptors(void **state)
     assert_int_equal(code, 7);
 }
 
+static void a_program_starts_as_from_a_shell(void **state)
+{
+    /* its folder, its one variable, its group, and a signal that is blocked and ignored here */
+    static const char script[] = "pwd; echo $VARIABLE; cat; echo lost >&2; "
+                                 "test $(cut -d' ' -f5 /proc/$$/stat) = $$ && echo own; "
+                                 "kill -PIPE $$";
+    const char *const words[] = {"sh", "-c", script, NULL};
+    const char *const environment[] = {"VARIABLE=value", "PATH=/usr/bin:/bin", NULL};
+    char text[64] = "";
+    int ends[2], code = 0;
+    sigset_t pipe_signal, before;
+    pid_t process;
+    (void)state;
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    const struct tv_program program = {
+        .name = "sh",
+        .words = words,
+        .environment = environment,
+        .folder = "/",
+        .fds = (const struct tv_program_fd[]){{0, -1}, {1, ends[1]}, {2, -1}},
+        .fd_count = 3,
+        .own_group = true};
+    sigemptyset(&pipe_signal);
+    sigaddset(&pipe_signal, SIGPIPE);
+    assert_int_equal(sigprocmask(SIG_BLOCK, &pipe_signal, &before), 0);
+    void (*handler)(int) = signal(SIGPIPE, SIG_IGN);
+    assert_int_equal(tv_program_start(&program, &process), 0);
+    signal(SIGPIPE, handler);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    close(ends[1]);
+    size_t used = 0;
+    for (ssize_t got; (got = read(ends[0], text + used, sizeof text - 1 - used)) > 0;)
+        used += (size_t)got;
+    assert_string_equal(text, "/\nvalue\nown\n");
+    close(ends[0]);
+    assert_true(tv_program_wait(process, &code));
+    assert_int_equal(code, 128 + SIGPIPE);
+}
+
 static void a_signal_ends_a_program_with_its_number(void **state)
 {
-    char name[] = "sh", option[] = "-c", script[] = "kill -9 $$";
-    char *words[] = {name, option, script, NULL};
+    const char *const words[] = {"sh", "-c", "kill -9 $$", NULL};
+    const struct tv_program program = {.name = "sh", .words = words};
     int code = 0;
     pid_t process;
     (void)state;
-    assert_int_equal(tv_program_start("sh", words, NULL, -1, &process), 0);
+    assert_int_equal(tv_program_start(&program, &process), 0);
     assert_true(tv_program_wait(process, &code));
     assert_int_equal(code, 128 + 9);
     assert_false(tv_program_wait(process, &code)); /* it is gone */
@@ -59,15 +88,17 @@ static void a_signal_ends_a_program_with_its_number(void **state)
 
 static void a_program_that_cannot_start_is_an_error(void **state)
 {
-    char name[] = "sh";
-    char *words[] = {name, NULL};
+    const char *const words[] = {"sh", NULL};
+    struct tv_program program = {.name = "no-such-program", .words = words};
     pid_t process;
     (void)state;
-    assert_int_equal(tv_program_start("no-such-program", words, give_output, 1, &process), ENOENT);
-    assert_int_equal(tv_program_start("sh", words, refuse, -1, &process), EMFILE);
+    assert_int_equal(tv_program_start(&program, &process), ENOENT);
+    program = (struct tv_program){.name = "sh", .words = words, .folder = "/no-such-folder"};
+    assert_int_equal(tv_program_start(&program, &process), ENOENT);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* there is no child */
 }
 
 UNIT_TESTS(program, cmocka_unit_test(a_program_gets_its_words_and_descriptors),
+           cmocka_unit_test(a_program_starts_as_from_a_shell),
            cmocka_unit_test(a_signal_ends_a_program_with_its_number),
            cmocka_unit_test(a_program_that_cannot_start_is_an_error));
