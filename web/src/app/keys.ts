@@ -13,7 +13,7 @@ import { framingView, spanLength, sameSpan, wholeView } from '../model/span';
 import { sameCall } from '../model/viewer';
 import { goToCall, callSpan } from '../views/context';
 import type { FilterBox } from '../views/filterBox';
-import { isMenuKey } from '../views/frameMenu';
+import { isMenuKey } from '../views/popupMenu';
 import { overlaySelected } from '../views/timeline/counterOverlay';
 import { stepCounter, stepSeries } from '../views/timeline/counterSteps';
 import { FlowSteps } from '../views/timeline/followFlow';

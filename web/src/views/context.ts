@@ -24,7 +24,7 @@ import type { VsyncStore } from '../model/vsync';
 import { wordsFor } from '../model/words';
 import { TextMeter } from '../render/text';
 import type { FinderItem, FinderWords } from './finder';
-import type { MenuPlace } from './frameMenu';
+import type { MenuPlace } from './popupMenu';
 import type { Mover } from './timeline/mover';
 import type { Settings } from './settings';
 

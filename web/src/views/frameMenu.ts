@@ -10,70 +10,32 @@ import { FlameNames } from '../model/flameNames';
 import { isTransformName, MOST_TRANSFORMS, type TransformWord } from '../model/transforms';
 import type { Viewer } from '../model/viewer';
 import { inTermsOf, wordsFor } from '../model/words';
-
-/** The place at which a menu opens, in pixels of the window. */
-export interface MenuPlace {
-  x: number;
-  y: number;
-}
+import { PopupMenu, type MenuPlace } from './popupMenu';
 
 /** Tabs that show transformed stacks. */
 const TRANSFORMED: readonly Tab[] = ['profile', 'flame', 'top-down', 'bottom-up'];
 
-/** Tell whether a key opens the menu of what has the focus. */
-export function isMenuKey(e: KeyboardEvent): boolean {
-  return e.key === 'ContextMenu' || (e.key === 'F10' && e.shiftKey);
-}
-
 /** The menu; one for a page. */
 export class FrameMenu {
-  readonly element = h('div', {
-    class: 'menu scroller frame-menu',
-    attrs: { role: 'menu', 'aria-label': 'Actions for a function' },
-    hidden: true,
-  });
-  /** The element that had the focus before. */
-  private back: Element | null = null;
+  private readonly menu = new PopupMenu('Actions for a function', 'scroller frame-menu');
+  readonly element = this.menu.element;
 
   constructor(private readonly viewer: Viewer) {
-    this.element.addEventListener('keydown', (e) => this.key(e));
     this.element.addEventListener('contextmenu', (e) => e.preventDefault());
     this.element.addEventListener('focusout', (e) => {
       if (e.relatedTarget instanceof Node && !this.element.contains(e.relatedTarget))
-        this.close(false);
+        this.menu.close(false);
     });
-    listen<PointerEvent>(document, 'pointerdown', (e) => {
-      if (!this.element.hidden && !this.element.contains(e.target as Node)) this.close(false);
-    });
-    listen(window, 'blur', () => this.close(false));
+    listen(window, 'blur', () => this.menu.close(false));
   }
 
   /** Open the menu of a frame; threads and pseudo frames have none. */
   open(frame: number, at: MenuPlace): void {
-    const { viewer, element } = this;
+    const { viewer, menu } = this;
     if (frame < 0 || FlameNames.isThread(frame)) return;
-    const { activeElement } = document;
-    if (element.hidden) this.back = activeElement;
-    fill(element, ...this.items(frame));
+    fill(menu.element, ...this.items(frame));
     viewer.hover.set(null);
-    element.hidden = false;
-    const most = { x: innerWidth - element.offsetWidth, y: innerHeight - element.offsetHeight };
-    element.style.left = `${Math.max(0, Math.min(at.x, most.x - 4))}px`;
-    element.style.top = `${Math.max(0, Math.min(at.y, most.y - 4))}px`;
-    this.buttons[0]?.focus();
-  }
-
-  private close(refocus: boolean): void {
-    if (this.element.hidden) return;
-    const { back } = this;
-    this.element.hidden = true;
-    this.back = null;
-    if (refocus && back instanceof HTMLElement && back.isConnected)
-      back.focus({ preventScroll: true });
-  }
-
-  private get buttons(): HTMLButtonElement[] {
-    return [...this.element.querySelectorAll<HTMLButtonElement>('button:not(:disabled)')];
+    menu.openAt(at);
   }
 
   private items(frame: number): HTMLElement[] {
@@ -125,7 +87,7 @@ export class FrameMenu {
         tabIndex: -1,
         on: {
           click: () => {
-            this.close(true);
+            this.menu.close(true);
             act();
           },
         },
@@ -151,26 +113,5 @@ export class FrameMenu {
     viewer.regex.set(false);
     viewer.search.set(viewer.frames.full(frame));
     viewer.tab.set('search');
-  }
-
-  private key(e: KeyboardEvent): void {
-    const { buttons } = this;
-    const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
-    const to = {
-      ArrowDown: at + 1,
-      ArrowUp: at < 0 ? -1 : at - 1,
-      Home: 0,
-      End: -1,
-    }[e.key];
-    e.stopPropagation();
-    if (to !== undefined) buttons.at(to % buttons.length)?.focus();
-    else if (e.key === 'Escape' || e.key === 'Tab') this.close(true);
-    else if (e.key.length === 1 && !e.ctrlKey && !e.metaKey && e.key !== ' ') {
-      // A letter goes to the next entry that begins with it.
-      const after = [...buttons.slice(at + 1), ...buttons.slice(0, at + 1)];
-      const letter = e.key.toLowerCase();
-      after.find((b) => b.textContent.toLowerCase().startsWith(letter))?.focus();
-    } else if (!isMenuKey(e)) return;
-    e.preventDefault();
   }
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The menu that saves files. Each entry produces the bytes of one file, which may take a while.
 
-import { download, fill, h, icon, listen, setAttribute, setText } from '../../base/dom';
+import { download, fill, h, icon, setAttribute, setText } from '../../base/dom';
 import { fileName, formatTimeUnit, plural } from '../../base/format';
 import { shortened } from '../../base/visible';
 import { isAbort } from '../../model/engine';
 import type { Disguise, SavedKind } from '../../model/traceFacts';
 import { wordsFor } from '../../model/words';
 import type { Views } from '../context';
+import { PopupMenu } from '../popupMenu';
 import { openSendDialog } from './sendDialog';
 
 /** An entry of the menu. */
@@ -81,14 +82,9 @@ function savedScope(v: Views): string {
 export class SaveMenu {
   readonly button: HTMLButtonElement;
   private readonly label = h('span', null, 'Save');
-  private readonly menu = h('div', {
-    class: 'menu save-menu',
-    attrs: { role: 'menu', 'aria-label': 'Save' },
-    hidden: true,
-  });
+  private readonly menu: PopupMenu;
   /** The file being produced. */
   private making: { name: string; abort: AbortController } | null = null;
-  private returnTo: Element | null = null;
 
   constructor(
     private readonly v: Views,
@@ -99,59 +95,31 @@ export class SaveMenu {
       {
         class: 'text-button',
         title: 'Save the selection or everything as a file (Ctrl+S)',
-        attrs: { type: 'button', 'aria-haspopup': 'menu', 'aria-expanded': false },
+        attrs: { type: 'button' },
         hidden: entries.length === 0,
         on: { click: () => this.toggle() },
       },
       icon('save'),
       this.label,
     );
-    this.menu.addEventListener('keydown', (e) => this.key(e));
-    listen<PointerEvent>(document, 'pointerdown', (e) => {
-      const at = e.target as Node;
-      if (!this.menu.contains(at) && !this.button.contains(at)) this.show(false);
-    });
+    this.menu = new PopupMenu('Save', 'save-menu', this.button);
   }
 
   toggle(): void {
-    if (!this.isOpen) this.returnTo = document.activeElement;
-    this.show(!this.isOpen);
-  }
-
-  private get isOpen(): boolean {
-    return this.menu.hidden === false;
-  }
-
-  private show(open: boolean): void {
-    if (this.isOpen === open || this.entries.length === 0) return;
-    this.menu.hidden = !open;
-    setAttribute(this.button, 'aria-expanded', open);
-    if (!open) return;
+    if (this.entries.length === 0) return;
+    if (this.menu.isOpen) return this.menu.close(false);
     this.list();
-    this.button.after(this.menu);
-    const box = this.button.getBoundingClientRect();
-    this.menu.style.right = `${Math.max(4, innerWidth - box.right)}px`;
-    this.menu.style.top = `${box.bottom + 4}px`;
-    this.menu.querySelector('button')?.focus();
-  }
-
-  /** Close the menu and restore the focus. */
-  private leave(): void {
-    this.show(false);
-    const { returnTo } = this;
-    if (returnTo instanceof HTMLElement && returnTo.isConnected && returnTo !== document.body)
-      returnTo.focus();
-    else this.button.focus();
+    this.menu.openBelow(this.button);
   }
 
   /** Fill the menu. One file is made at a time: meanwhile, just cancelling is offered. */
   private list(): void {
-    const { making } = this;
+    const { making, menu } = this;
     const head = h('div', { class: 'head', attrs: { role: 'presentation' } });
     if (making) {
       setText(head, `Making ${shortened(making.name, 60)}`);
       fill(
-        this.menu,
+        menu.element,
         head,
         this.item('Cancel', '', '', () => making.abort.abort()),
       );
@@ -159,7 +127,7 @@ export class SaveMenu {
     }
     setText(head, savedScope(this.v));
     fill(
-      this.menu,
+      menu.element,
       head,
       ...this.entries
         .filter(({ shown }) => shown?.() ?? true)
@@ -222,7 +190,7 @@ export class SaveMenu {
         attrs: { type: 'button', role: 'menuitem' },
         on: {
           click: () => {
-            this.leave();
+            this.menu.close(true);
             act();
           },
         },
@@ -260,31 +228,9 @@ export class SaveMenu {
   private busy(busy: boolean): void {
     setText(this.label, busy ? 'Saving…' : 'Save');
     setAttribute(this.button, 'aria-busy', busy);
-    if (!this.isOpen) return;
-    const within = this.menu.contains(document.activeElement);
+    if (!this.menu.isOpen) return;
+    const within = this.menu.element.contains(document.activeElement);
     this.list();
-    if (within) this.menu.querySelector('button')?.focus();
-  }
-
-  /**
-   * Move with the arrow keys, round at the ends, as a menu does (WAI-ARIA). Keys go no further:
-   * arrows would move the timeline.
-   */
-  private key(e: KeyboardEvent): void {
-    const items = [...this.menu.querySelectorAll('button')];
-    const at = items.indexOf(document.activeElement as HTMLButtonElement);
-    const steps: Record<string, number> = {
-      ArrowDown: (at + 1) % items.length,
-      ArrowUp: (at - 1 + items.length) % items.length,
-      Home: 0,
-      End: items.length - 1,
-    };
-    e.stopPropagation();
-    const to = steps[e.key];
-    if (to !== undefined) items[to]?.focus();
-    else if (e.key === 'Escape') this.leave();
-    else if (e.key === 'Tab') return this.show(false);
-    else return;
-    e.preventDefault();
+    if (within) this.menu.focusFirst();
   }
 }

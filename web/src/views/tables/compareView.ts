@@ -47,7 +47,7 @@ import { comparedCallsParts } from './comparedCallsView';
 import { compareStart } from './compareStart';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
-import { Grid, lineHeight, type GridColumn } from './grid';
+import { Grid, type GridColumn } from './grid';
 import { filteredLines, markedText } from './tableTab';
 
 /** The padding of a cell, and the narrowest column of figures, in CSS pixels. */
@@ -128,9 +128,8 @@ export class CompareView {
         activate: (line) => this.activate(line),
         sort: (column) => this.sortBy(column as CompareColumn),
         selected: (line) => this.isSelected(line),
-        focused: (on) => viewer.inTable.set(on),
       },
-      () => lineHeight(v.settings),
+      v,
     );
     this.findable = filteredLines(this.grid, () => this.foundText());
     const bar = this.bar();

@@ -24,8 +24,8 @@ import type { Views } from '../context';
 import { goToCounter } from '../timeline/counterSteps';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
-import { Grid, lineHeight, type GridColumn } from './grid';
-import { filteredLines, markedText } from './tableTab';
+import { Grid, nextSort, type GridColumn } from './grid';
+import { filteredLines, markedText, showPending } from './tableTab';
 
 const LEAST = 56;
 const NAME_LEAST = 160;
@@ -62,12 +62,9 @@ export class CountersView {
         activate: (line) => this.activate(line),
         sort: (column) => this.sortBy(column as FigureColumn),
         selected: (line) => this.isSelected(line),
-        focused: (on) => viewer.inTable.set(on),
-        resized: (width) => {
-          if (width > 0) this.width.set(width);
-        },
+        resized: (width) => this.width.set(width),
       },
-      () => lineHeight(v.settings),
+      v,
     );
     this.findable = filteredLines(this.grid, () => this.foundText());
     this.element = h('div', { class: 'with-bar counters' }, this.grid.element);
@@ -77,9 +74,7 @@ export class CountersView {
       viewer.mark.get();
       untracked(() => this.grid.refresh());
     });
-    effect(() => {
-      this.element.classList.toggle('pending', this.store.pending.get());
-    });
+    showPending(this.element, this.store.pending);
   }
 
   /** Tell whether the line is the series that is selected in the timeline. */
@@ -101,12 +96,9 @@ export class CountersView {
     goToCounter(this.v, line.counter, time, series);
   }
 
-  /** Sort by a column; again: the other way round. Figures begin with the largest, names with A. */
   private sortBy(column: FigureColumn): void {
     const { figures } = this.v.viewer;
-    const old = figures.peek();
-    const descending = old.column === column ? !old.descending : column !== 'name';
-    figures.set(usualFigureSort({ column, descending }));
+    figures.set(usualFigureSort(nextSort(figures.peek(), column)));
     this.grid.reset();
   }
 

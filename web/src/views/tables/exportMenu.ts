@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Saves a table as a file, or copies it.
 
-import { download, h, listen } from '../../base/dom';
+import { download, fill, h } from '../../base/dom';
 import { fileName } from '../../base/format';
 import { sheetChunks, type ExportFormat, type Sheet } from '../../model/sheet';
 import type { Views } from '../context';
+import { PopupMenu } from '../popupMenu';
 
 const FORMATS: readonly [ExportFormat, string, string, string][] = [
   ['csv', 'CSV', 'csv', 'text/csv'],
@@ -37,63 +38,29 @@ export function exportButton(v: Views, shown: () => Exported | null): HTMLElemen
     {
       class: 'text-button',
       title: 'Save the table as CSV, TSV, JSON or Markdown',
-      attrs: { type: 'button', 'aria-haspopup': 'menu', 'aria-expanded': false },
+      attrs: { type: 'button' },
     },
     'Export',
   );
-  const menu = h(
-    'div',
-    { class: 'menu', attrs: { role: 'menu', 'aria-label': 'Export the table' }, hidden: true },
-    ...FORMATS.map(([format, name, ending, type]) =>
-      h(
-        'button',
-        {
-          attrs: { type: 'button', role: 'menuitem' },
-          on: {
-            click: () => {
-              const table = shown();
-              const sheet = table?.sheet();
-              const to = `${fileName(v.viewer.facts.name)}.${table?.name}.${ending}`;
-              if (sheet)
-                void sheetTextInChunks(sheet, format).then((pieces) =>
-                  download(to, new Blob(pieces, { type: `${type};charset=utf-8` })),
-                );
-              show(false);
-              button.focus();
-            },
-          },
-        },
-        name,
-      ),
-    ),
-  );
-  const show = (open: boolean): void => {
-    menu.hidden = !open;
-    button.setAttribute('aria-expanded', String(open));
-    if (!open) return;
-    (document.querySelector('main') ?? document.body).append(menu);
-    const box = button.getBoundingClientRect();
-    menu.style.right = `${innerWidth - box.right}px`;
-    menu.style.top = `${box.bottom + 4}px`;
-    menu.querySelector('button')?.focus();
+  const menu = new PopupMenu('Export the table', '', button);
+  const save = ([format, , ending, type]: (typeof FORMATS)[number]): void => {
+    const table = shown();
+    const sheet = table?.sheet();
+    const to = `${fileName(v.viewer.facts.name)}.${table?.name}.${ending}`;
+    menu.close(true);
+    if (sheet)
+      void sheetTextInChunks(sheet, format).then((pieces) =>
+        download(to, new Blob(pieces, { type: `${type};charset=utf-8` })),
+      );
   };
-  button.addEventListener('click', () => show(menu.hidden !== false));
-  menu.addEventListener('keydown', (e) => {
-    const items = [...menu.querySelectorAll('button')];
-    const at = items.indexOf(document.activeElement as HTMLButtonElement);
-    if (e.key === 'Escape') {
-      show(false);
-      button.focus();
-    } else if (e.key === 'ArrowDown') items[(at + 1) % items.length]?.focus();
-    else if (e.key === 'ArrowUp') items[(at - 1 + items.length) % items.length]?.focus();
-    else if (e.key === 'Home') items[0]?.focus();
-    else if (e.key === 'End') items.at(-1)?.focus();
-    else if (e.key === 'Tab') show(false);
-    e.stopPropagation();
-  });
-  listen<PointerEvent>(document, 'pointerdown', (e) => {
-    if (!menu.hidden && !menu.contains(e.target as Node) && !button.contains(e.target as Node))
-      show(false);
+  const item = (entry: (typeof FORMATS)[number]): HTMLElement => {
+    const attrs = { type: 'button', role: 'menuitem' };
+    return h('button', { attrs, on: { click: () => save(entry) } }, entry[1]);
+  };
+  fill(menu.element, ...FORMATS.map(item));
+  button.addEventListener('click', () => {
+    if (menu.isOpen) menu.close(false);
+    else menu.openBelow(button, document.querySelector('main') ?? document.body);
   });
   return button;
 }

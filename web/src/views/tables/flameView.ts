@@ -26,7 +26,7 @@ import { flameAt, flameDepth, flameHeights, paintFlame } from '../../render/flam
 import type { Surface } from '../../render/surface';
 import { Canvas } from '../canvas';
 import type { Views } from '../context';
-import { isMenuKey } from '../frameMenu';
+import { isMenuKey } from '../popupMenu';
 import { showCrumbs } from './flameCrumbs';
 import {
   flameToggles,

@@ -10,7 +10,8 @@
 //    wheel and keys            -->   exact.line += n      (line by line, then the bar follows)
 
 import { appendChildren, fill, h, setAttribute, type Child } from '../../base/dom';
-import { isMenuKey, type MenuPlace } from '../frameMenu';
+import type { Views } from '../context';
+import { isMenuKey, type MenuPlace } from '../popupMenu';
 import type { Settings } from '../settings';
 
 /** Browsers lay out some 16 million pixels. Beyond this height one pixel of the bar is several. */
@@ -34,9 +35,14 @@ export interface GridColumn {
   share?: (line: number) => number;
 }
 
-export interface GridSort {
-  column: string;
+export interface GridSort<Column = string> {
+  column: Column;
   descending: boolean;
+}
+
+/** Return the order after a click on a head. Names begin with A, figures with the largest. */
+export function nextSort<Column>(old: GridSort<Column>, column: Column): GridSort<Column> {
+  return { column, descending: old.column === column ? !old.descending : column !== 'name' };
 }
 
 /** The marked lines, from `first` to `last`. */
@@ -57,12 +63,11 @@ export interface GridActions {
   selected?: (line: number) => boolean;
   /** Lines that open make the grid a tree. */
   tree?: GridTree;
-  focused?: (on: boolean) => void;
   /** Open the context menu of a line. */
   menu?: (line: number, at: MenuPlace) => void;
   /** The cursor moved to another line. */
   moved?: () => void;
-  /** `width`: of the lines, in CSS pixels; 0 while the table is hidden. */
+  /** `width`: of the lines, in CSS pixels. Not called while the table is hidden. */
   resized?: (width: number) => void;
 }
 
@@ -78,7 +83,7 @@ export interface GridTree {
 }
 
 /** Return the height of a line, as --h-table in the style sheet. */
-export function lineHeight(settings: Settings): number {
+function lineHeight(settings: Settings): number {
   if (matchMedia('(pointer: coarse)').matches) return 28;
   return settings.density.peek() === 'compact' ? 18 : 20;
 }
@@ -108,7 +113,7 @@ export class Grid {
   constructor(
     label: string,
     private readonly actions: GridActions,
-    private readonly rowHeight: () => number,
+    private readonly v: Pick<Views, 'viewer' | 'settings'>,
   ) {
     this.head = actions.head ?? h('div', { class: 'grid-head', attrs: { role: 'rowgroup' } });
     this.scroller = h(
@@ -135,11 +140,12 @@ export class Grid {
     this.rows.addEventListener('mousedown', (e) => {
       if (e.shiftKey) e.preventDefault();
     });
-    this.scroller.addEventListener('focus', () => actions.focused?.(true));
-    this.scroller.addEventListener('blur', () => actions.focused?.(false));
+    this.scroller.addEventListener('focus', () => v.viewer.inTable.set(true));
+    this.scroller.addEventListener('blur', () => v.viewer.inTable.set(false));
     new ResizeObserver(() => {
       this.render();
-      actions.resized?.(this.scroller.clientWidth);
+      const width = this.scroller.clientWidth;
+      if (width > 0) actions.resized?.(width);
     }).observe(this.scroller);
   }
 
@@ -219,7 +225,7 @@ export class Grid {
       return Math.min(to, count - 1);
     };
     [this.line, this.anchor] = [now(this.line), now(this.anchor)];
-    this.rows.style.height = `${Math.min(TALLEST, count * this.rowHeight())}px`;
+    this.rows.style.height = `${Math.min(TALLEST, count * lineHeight(this.v.settings))}px`;
     setAttribute(this.scroller, 'aria-rowcount', count + 1);
     this.empty.hidden = count > 0 || whenEmpty === '';
     if (typeof whenEmpty === 'string') this.empty.textContent = whenEmpty;
@@ -241,12 +247,12 @@ export class Grid {
 
   /** True if a pixel of the scroll bar is more than one pixel of lines. */
   private get inParts(): boolean {
-    return this.count * this.rowHeight() > TALLEST;
+    return this.count * lineHeight(this.v.settings) > TALLEST;
   }
 
   /** Return the line at the top of the view, with its fraction. */
   private top(): number {
-    const high = this.rowHeight();
+    const high = lineHeight(this.v.settings);
     const bar = this.scroller.scrollTop;
     if (!this.inParts) return bar / high;
     if (this.exact?.bar === bar) return this.exact.line;
@@ -255,7 +261,7 @@ export class Grid {
   }
 
   private scrollToTop(line: number): void {
-    const high = this.rowHeight();
+    const high = lineHeight(this.v.settings);
     if (!this.inParts) {
       this.scroller.scrollTop = line * high;
       return;
@@ -275,7 +281,7 @@ export class Grid {
   /** Scroll by the wheel. In parts, the browser would skip several lines for each one. */
   private wheel(e: WheelEvent): void {
     if (!this.inParts || e.ctrlKey || e.shiftKey || e.deltaY === 0) return;
-    const line = this.rowHeight();
+    const line = lineHeight(this.v.settings);
     const step = { 0: 1, 1: line, 2: this.room }[e.deltaMode] ?? 1;
     const before = this.top();
     this.scrollToTop(before + (e.deltaY * step) / line);
@@ -299,7 +305,7 @@ export class Grid {
    * element can be is shown in parts: its rows are placed relative to the scroll position.
    */
   private render(): void {
-    const high = this.rowHeight();
+    const high = lineHeight(this.v.settings);
     const top = this.top();
     const first = Math.max(0, Math.floor(top) - AHEAD);
     const last = Math.min(this.count - 1, Math.ceil(top + this.room / high) + AHEAD);
@@ -382,7 +388,7 @@ export class Grid {
     this.line = Math.max(0, Math.min(this.count - 1, line));
     if (!marking) this.anchor = this.line;
     const top = this.top();
-    const visible = this.room / this.rowHeight();
+    const visible = this.room / lineHeight(this.v.settings);
     if (this.line < top) this.scrollToTop(this.line);
     else if (this.line + 1 > top + visible) this.scrollToTop(this.line + 1 - visible);
     this.renderAll();
@@ -392,7 +398,7 @@ export class Grid {
   /** Move the cursor to a line on behalf of another view, and show some of the lines below it. */
   leadTo(line: number): void {
     const top = this.top();
-    const visible = this.room / this.rowHeight();
+    const visible = this.room / lineHeight(this.v.settings);
     if (line + 3 > top + visible) this.scrollToTop(Math.max(0, line - visible / 3));
     this.moveTo(line);
   }
@@ -425,7 +431,7 @@ export class Grid {
 
   private key(e: KeyboardEvent): void {
     if (e.target !== this.scroller || e.altKey) return;
-    const page = Math.max(1, Math.floor(this.room / this.rowHeight()) - 1);
+    const page = Math.max(1, Math.floor(this.room / lineHeight(this.v.settings)) - 1);
     const steps: Record<string, number> = {
       ArrowDown: this.line + 1,
       ArrowUp: this.line - 1,

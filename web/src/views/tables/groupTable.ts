@@ -25,7 +25,7 @@ import { substringMatcher } from '../../model/names';
 import { sheetText, type Sheet } from '../../model/sheet';
 import type { Views } from '../context';
 import type { Findable } from './findBox';
-import { Grid, lineHeight, type GridColumn } from './grid';
+import { Grid, type GridColumn } from './grid';
 
 /** The padding on both sides. */
 const PADDING = 18;
@@ -80,7 +80,7 @@ export class GroupTable<T> {
     private readonly v: Views,
     private readonly parts: GroupTableParts<T>,
   ) {
-    const { viewer, settings } = v;
+    const { viewer } = v;
     this.grid = new Grid(
       parts.label,
       {
@@ -90,7 +90,6 @@ export class GroupTable<T> {
           const item = this.lines.peek()[line]?.item;
           return item !== undefined && (parts.selected?.(item) ?? false);
         },
-        focused: (on) => viewer.inTable.set(on),
         moved: () => this.moved(),
         tree: {
           level: (line) => this.lines.peek()[line]?.level ?? 0,
@@ -100,7 +99,7 @@ export class GroupTable<T> {
           parent: (line) => this.headOf(line),
         },
       },
-      () => lineHeight(settings),
+      v,
     );
     this.found = computed(() => {
       const find = parts.shown() ? viewer.find.get() : '';

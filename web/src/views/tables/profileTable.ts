@@ -20,12 +20,13 @@ import { profileSheet } from '../../model/profileSheet';
 import { sheetText, type Sheet } from '../../model/sheet';
 import { wordsFor } from '../../model/words';
 import { measureBar } from './flameSwitches';
-import { Grid, lineHeight } from './grid';
+import { Grid } from './grid';
 import { ProfileHead, widenedColumns } from './profileHead';
 import { lineKey, rowElement, type CellContext } from './profileCells';
 import type { Exported } from './exportMenu';
+import { showPending } from './tableTab';
 import type { Views } from '../context';
-import type { MenuPlace } from '../frameMenu';
+import type { MenuPlace } from '../popupMenu';
 
 /** The table of methods. */
 export class ProfileTable {
@@ -57,10 +58,9 @@ export class ProfileTable {
         head: head.element,
         row: (at) => this.row(at),
         activate: (at, target) => this.activate(at, target),
-        focused: (on) => v.viewer.inTable.set(on),
         menu: (at, place) => this.menu(at, place),
         resized: (width) => {
-          if (width > 0) this.width.set(width);
+          this.width.set(width);
           untracked(() => this.follow());
         },
         tree: {
@@ -71,13 +71,11 @@ export class ProfileTable {
           parent: (at) => this.ownerOf(at),
         },
       },
-      () => lineHeight(v.settings),
+      v,
     );
     this.element.append(this.grid.element);
     effect(() => this.showLines());
-    effect(() => {
-      this.element.classList.toggle('pending', v.profile.pending.get());
-    });
+    showPending(this.element, v.profile.pending);
     if (v.viewer.facts.clocks.length > 1)
       effect(() => setAttribute(this.element, 'data-clock', v.viewer.clock.get()));
     effect(() => this.follow());

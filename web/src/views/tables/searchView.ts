@@ -28,7 +28,7 @@ import { wordsFor } from '../../model/words';
 import { eventName, eventPlace, goToEvent, markOfEvent } from './events';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
-import { Grid, lineHeight, type GridColumn } from './grid';
+import { Grid, type GridColumn } from './grid';
 import { pathText } from './pathText';
 import { swatch } from '../swatch';
 import { markedText } from './tableTab';
@@ -58,9 +58,8 @@ export class SearchView {
         activate: (line) => this.go(line),
         sort: (column) => this.sortBy(column as HitColumn),
         selected: (line) => this.isSelected(line),
-        focused: (on) => v.viewer.inTable.set(on),
       },
-      () => lineHeight(v.settings),
+      v,
     );
     this.element = h('div', { class: 'with-bar' }, this.bar(focusSearch), this.grid.element);
     effect(() => this.showColumns());

@@ -38,7 +38,7 @@ import { MOST_ROWS, SqlStore } from '../../model/sqlStore';
 import { goToCallOn, type Views } from '../context';
 import { readSetting, writeSetting } from '../settings';
 import type { Exported } from './exportMenu';
-import { Grid, lineHeight, type GridColumn } from './grid';
+import { Grid, type GridColumn } from './grid';
 import { SqlBox } from './sqlBox';
 import { SqlChartPart } from './sqlChartPart';
 import { readyGroups, readyList, type QueryGroup } from './sqlReady';
@@ -91,9 +91,8 @@ export class SqlView {
       {
         activate: (line, target) => this.activate(line, target),
         sort: (column) => this.sortBy(Number(column)),
-        focused: (on) => viewer.inTable.set(on),
       },
-      () => lineHeight(v.settings),
+      v,
     );
     this.box = new SqlBox({
       run: () => this.run(),

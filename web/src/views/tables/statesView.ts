@@ -23,8 +23,8 @@ import {
 import { goToCall, type Views } from '../context';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
-import { Grid, lineHeight, type GridColumn } from './grid';
-import { filteredLines, markedText } from './tableTab';
+import { Grid, nextSort, type GridColumn } from './grid';
+import { filteredLines, markedText, showPending } from './tableTab';
 
 const LEAST = 56;
 const NAME_LEAST = 160;
@@ -56,20 +56,15 @@ export class StatesView {
       {
         activate: (line) => this.activate(line),
         sort: (column) => this.sortBy(column),
-        focused: (on) => viewer.inTable.set(on),
-        resized: (width) => {
-          if (width > 0) this.width.set(width);
-        },
+        resized: (width) => this.width.set(width),
       },
-      () => lineHeight(v.settings),
+      v,
     );
     this.findable = filteredLines(this.grid, () => this.foundText());
     this.element = h('div', { class: 'with-bar states' }, this.bar(), this.grid.element);
     effect(() => this.showColumns());
     effect(() => this.show());
-    effect(() => {
-      this.element.classList.toggle('pending', this.store.pending.get());
-    });
+    showPending(this.element, this.store.pending);
   }
 
   private bar(): HTMLElement {
@@ -110,12 +105,9 @@ export class StatesView {
     if (thread && thread[7] >= 0) void goToCall(this.v, { row: thread[7], index: thread[8] });
   }
 
-  /** Sort by a column; again: the other way round. Figures begin with the largest, names with A. */
   private sortBy(column: string): void {
     const { states } = this.v.viewer;
-    const old = states.peek();
-    const descending = old.column === column ? !old.descending : column !== 'name';
-    states.set({ by: old.by, column, descending });
+    states.set({ ...states.peek(), ...nextSort(states.peek(), column) });
     this.grid.reset();
   }
 

@@ -26,10 +26,10 @@ import { frameHead } from '../details/detailsParts';
 import { durationHistogram } from './durationHistogram';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
-import { Grid, lineHeight, type GridColumn } from './grid';
+import { Grid, nextSort, type GridColumn } from './grid';
 import { pathText } from './pathText';
 import { swatch } from '../swatch';
-import { markedText } from './tableTab';
+import { markedText, showPending } from './tableTab';
 
 /** The narrowest column of figures, in CSS pixels. */
 const LEAST = 56;
@@ -57,12 +57,9 @@ export class StatisticsView {
         activate: (line) => this.choose(line),
         sort: (column) => this.sortBy(column as StatisticsColumn),
         selected: (line) => this.row(line)?.[0] === viewer.frame.peek(),
-        focused: (on) => viewer.inTable.set(on),
-        resized: (width) => {
-          if (width > 0) this.width.set(width);
-        },
+        resized: (width) => this.width.set(width),
       },
-      () => lineHeight(v.settings),
+      v,
     );
     this.element = h('div', { class: 'with-bar statistics' }, this.one, this.grid.element);
     effect(() => setAttribute(this.element, 'data-clock', viewer.clock.get()));
@@ -73,9 +70,7 @@ export class StatisticsView {
       viewer.frame.get();
       untracked(() => this.grid.refresh());
     });
-    effect(() => {
-      this.element.classList.toggle('pending', store.pending.get());
-    });
+    showPending(this.element, store.pending);
   }
 
   private row(line: number): StatisticsRow | undefined {
@@ -92,9 +87,7 @@ export class StatisticsView {
 
   private sortBy(column: StatisticsColumn): void {
     const { by } = this.v.viewer;
-    const old = by.peek();
-    const descending = old.column === column ? !old.descending : column !== 'name';
-    by.set({ column, descending });
+    by.set(nextSort(by.peek(), column));
     this.grid.reset();
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interface that every table of the lower panel offers in addition to its element.
 
+import { effect, type ReadSignal } from '../../base/signal';
 import { sheetExcerpt, sheetText } from '../../model/sheet';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
@@ -20,6 +21,11 @@ export function markedText(grid: Grid, exported: Exported): string | null {
   const { block } = grid;
   if (!sheet || !block) return null;
   return sheetText(sheetExcerpt(sheet, block.first, block.last - block.first + 1), 'tsv');
+}
+
+/** Grey a table out while its next answer is awaited. */
+export function showPending(element: HTMLElement, pending: ReadSignal<boolean>): void {
+  effect(() => void element.classList.toggle('pending', pending.get()));
 }
 
 /**

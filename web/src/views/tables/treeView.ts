@@ -30,10 +30,10 @@ import { inTermsOf, wordsFor } from '../../model/words';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
 import { measureBar } from './flameSwitches';
-import { Grid, lineHeight, type GridColumn } from './grid';
+import { Grid, type GridColumn } from './grid';
 import { pathText } from './pathText';
 import { swatch } from '../swatch';
-import { markedText } from './tableTab';
+import { markedText, showPending } from './tableTab';
 import type { Views } from '../context';
 
 /** The padding on both sides, and the line between groups. */
@@ -71,11 +71,8 @@ export class TreeView {
         activate: (place, target) => this.activate(place, target),
         sort: (column) => this.sortBy(column as ColumnId),
         selected: (place) => frameAt(place) === viewer.frame.peek(),
-        focused: (on) => viewer.inTable.set(on),
         menu: (place, at) => v.menu(frameAt(place), at),
-        resized: (width) => {
-          if (width > 0) this.width.set(width);
-        },
+        resized: (width) => this.width.set(width),
         tree: {
           level: (place) => this.tree?.level[this.line(place)] ?? 0,
           isOpen: (place) => store.isOpen(this.line(place)),
@@ -84,7 +81,7 @@ export class TreeView {
           parent: (place) => this.placeOf(this.tree?.parent[this.line(place)] ?? -1),
         },
       },
-      () => lineHeight(v.settings),
+      v,
     );
     const bar = measureBar(viewer, `Figure of the tree ${label}`);
     const about = store.bottomUp
@@ -95,9 +92,7 @@ export class TreeView {
     effect(() => this.showColumns());
     effect(() => this.showLines());
     effect(() => this.follow());
-    effect(() => {
-      this.element.classList.toggle('pending', store.pending.get());
-    });
+    showPending(this.element, store.pending);
     effect(() => setAttribute(this.element, 'data-clock', viewer.clock.get()));
   }
 

@@ -2,20 +2,17 @@
 // The menu that chooses which flows are drawn: the flows of the selected call, or all of some
 // categories.
 
-import { fill, h, setAttribute } from '../../base/dom';
+import { fill, h } from '../../base/dom';
 import { formatCount, plural } from '../../base/format';
 import { effect } from '../../base/signal';
 import { shortened } from '../../base/visible';
 import { inTermsOf, wordsFor } from '../../model/words';
 import type { Views } from '../context';
+import { PopupMenu } from '../popupMenu';
 
 class FlowMenu {
   readonly button: HTMLButtonElement;
-  private readonly menu = h('div', {
-    class: 'menu scroller flow-menu',
-    attrs: { role: 'menu', 'aria-label': 'Flows drawn as arrows' },
-    hidden: true,
-  });
+  private readonly menu: PopupMenu;
 
   constructor(private readonly v: Views) {
     const number = h('b', null);
@@ -24,8 +21,8 @@ class FlowMenu {
       {
         class: 'text-button',
         title: 'Which flows are drawn as arrows',
-        attrs: { type: 'button', 'aria-haspopup': 'menu', 'aria-expanded': false },
-        on: { click: () => this.open(this.menu.hidden !== false) },
+        attrs: { type: 'button' },
+        on: { click: () => this.toggle() },
       },
       'Flows',
       number,
@@ -35,25 +32,14 @@ class FlowMenu {
       number.textContent =
         categories.length > 0 ? formatCount(categories.length) : selection ? '' : 'none';
     });
-    this.menu.addEventListener('keydown', (e) => this.key(e));
-    document.addEventListener('pointerdown', (e) => {
-      const at = e.target as Node;
-      if (!this.menu.hidden && !this.menu.contains(at) && !this.button.contains(at))
-        this.open(false);
-    });
+    this.menu = new PopupMenu('Flows drawn as arrows', 'scroller flow-menu', this.button);
     effect(() => this.show());
   }
 
-  private open(open: boolean): void {
-    this.menu.hidden = !open;
-    setAttribute(this.button, 'aria-expanded', open);
-    if (!open) return;
+  private toggle(): void {
+    if (this.menu.isOpen) return this.menu.close(false);
     this.v.flows.needCategories();
-    this.button.after(this.menu);
-    const box = this.button.getBoundingClientRect();
-    this.menu.style.right = `${Math.max(4, innerWidth - box.right)}px`;
-    this.menu.style.top = `${box.bottom + 4}px`;
-    this.menu.querySelector('button')?.focus();
+    this.menu.openBelow(this.button);
   }
 
   private item(key: string, words: string, on: boolean | null, act: () => void): HTMLElement {
@@ -78,12 +64,13 @@ class FlowMenu {
     const { selection, categories } = viewer.flows.get();
     const list = flows.categories.get();
     const focused = document.activeElement?.getAttribute('data-key');
-    const within = this.menu.contains(document.activeElement);
+    const { element } = this.menu;
+    const within = element.contains(document.activeElement);
     // Sort by count. The numbers stay those of the list.
     const order = list.map((c, number) => ({ ...c, number })).filter((c) => c.count > 0);
     order.sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1));
     fill(
-      this.menu,
+      element,
       this.item('own', inTermsOf(wordsFor(viewer.facts), 'Of the selected call'), selection, () =>
         viewer.flows.set({ selection: !selection, categories }),
       ),
@@ -103,7 +90,7 @@ class FlowMenu {
     );
     // The items are new elements: restore the keyboard focus.
     if (within && focused)
-      this.menu.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+      element.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
   }
 
   /** Return notes on flows that are not drawn, and on flow events without an arrow. */
@@ -122,19 +109,6 @@ class FlowMenu {
       .reduce((sum, d) => sum + d.count, 0);
     if (without > 0) notes.push(`${plural(without, 'flow event')} without an arrow: see Health`);
     return notes.map((text) => h('p', { class: 'second' }, text));
-  }
-
-  private key(e: KeyboardEvent): void {
-    const items = [...this.menu.querySelectorAll('button')];
-    const at = items.indexOf(document.activeElement as HTMLButtonElement);
-    e.stopPropagation();
-    if (e.key === 'Escape') {
-      this.open(false);
-      this.button.focus();
-    } else if (e.key === 'ArrowDown') items[(at + 1) % items.length]?.focus();
-    else if (e.key === 'ArrowUp') items[(at - 1 + items.length) % items.length]?.focus();
-    else return;
-    e.preventDefault();
   }
 }
 
