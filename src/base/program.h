@@ -16,15 +16,15 @@
 /* One descriptor of the child.  They are set in the order given, so that a source must not be the
  * place of an earlier one. */
 struct tv_program_fd {
-    int place; /* its number in the child */
+    int place; /* the number in the child */
     int from;  /* ours, which stays open here; -1: /dev/null, to read at place 0, else to write */
 };
 
 struct tv_program {
-    const char *name;               /* its path, or a name without slashes, searched in PATH */
+    const char *name;               /* the path, or a name without slashes, searched in PATH */
     const char *const *words;       /* the arguments from its own name on, then NULL */
     const char *const *environment; /* NULL: ours */
-    const char *folder;             /* its working directory; NULL: ours */
+    const char *folder;             /* the working directory; NULL: ours */
     const struct tv_program_fd *fds;
     size_t fd_count;
     bool own_group; /* Ctrl-C in our terminal does not reach it, and kill(-pid) ends its children */

@@ -35,7 +35,7 @@ struct tv_protobuf_field {
     uint32_t number; /* from 1 */
     enum tv_protobuf_wire wire;
     uint64_t value;        /* of a number, else 0; signed ones are two's complement */
-    struct tv_bytes bytes; /* of TV_PROTOBUF_BYTES, else empty */
+    struct tv_bytes bytes; /* bytes of TV_PROTOBUF_BYTES, else empty */
 };
 
 /* Take a varint of up to ten bytes; bits beyond 64 are dropped, as protobuf's own parsers do: some

@@ -65,7 +65,7 @@ struct tv_section_row {
 struct sections_trailer {
     uint64_t head_size, head_checksum;
     uint64_t directory_offset, directory_count, directory_checksum;
-    uint64_t checksum; /* of the fields before this one */
+    uint64_t checksum; /* checksum of the fields before this one */
     uint8_t magic[MAGIC_SIZE];
 };
 

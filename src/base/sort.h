@@ -76,7 +76,7 @@ typedef int tv_compare_rows(const void *left, const void *right);
  * where no other function may have changed them. */
 struct tv_run_rows {
     uint8_t *rows;
-    size_t size; /* of a row */
+    size_t size; /* size of a row */
     tv_compare_rows *compare;
 };
 

@@ -49,7 +49,7 @@ struct tv_source {
     uint64_t size;                      /* 0 while the source grows: see `growth` */
     struct source_growth_state *growth; /* or NULL */
     char *name;
-    atomic_uint holders;     /* its creator, and the sources made of ranges of it */
+    atomic_uint holders;     /* the creator, and the sources made of ranges of it */
     atomic_uint failure_set; /* state of `failure`: enum source_failure_state */
     struct tv_error failure; /* of the first read that failed */
 };

@@ -110,7 +110,7 @@ static void *swap_table_reserve(void *table, size_t *capacity, size_t needed, si
 /* ---- Blocks ---- */
 
 struct swap_block {
-    unsigned class; /* its size is 1 << class */
+    unsigned class; /* the size is 1 << class */
     size_t number;
 };
 

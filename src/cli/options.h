@@ -106,7 +106,7 @@ struct tv_sql_settings {
 
 /* Options of `traceview fleet` (docs/fleet.md). */
 struct tv_fleet_settings {
-    const char *action; /* its first word; NULL: none */
+    const char *action; /* the first word; NULL: none */
     const char *to;     /* the folder */
     bool adds;          /* the output is files in it */
     const char *by, *where;
@@ -177,7 +177,7 @@ struct tv_stack_settings {
 
 /* Drawing of flame graphs. */
 struct tv_flame_settings {
-    unsigned colors; /* its place among the choices */
+    unsigned colors; /* the place among the choices */
     const char *title, *countname, *min_width;
     bool hash;
 };

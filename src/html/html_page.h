@@ -76,7 +76,7 @@ struct tv_html_trace {
 };
 
 struct tv_html_page {
-    uint64_t size; /* of the page, in bytes */
+    uint64_t size; /* size of the page, in bytes */
     struct tv_html_block *blocks;
     size_t block_count, block_capacity;
     struct tv_html_trace *traces;

@@ -124,7 +124,7 @@ struct tv_answer {
     const char *tag;          /* ETag, with its quotes; or NULL */
     const char *cache;        /* Cache-Control; NULL: "no-cache" with a tag, else "no-store" */
     const char *allow;        /* Allow header of status 405, or NULL */
-    struct tv_out body;       /* its memory is passed on without copying */
+    struct tv_out body;       /* the memory is passed on without copying */
     struct tv_bytes constant; /* bytes that live as long as the server; data NULL: not set */
     struct tv_source *source; /* owned, freed after sending; NULL: not set */
     bool ranges;              /* with a source and status 200: honour a Range header by sending only

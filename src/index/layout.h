@@ -91,7 +91,7 @@ enum tv_index_unit { TV_INDEX_NO_UNIT, TV_INDEX_NS, TV_INDEX_US, TV_INDEX_MS };
 
 /* An input; numbers replace its pointers. */
 struct tv_index_input {
-    struct tv_input input; /* its pointers are NULL */
+    struct tv_input input; /* the pointers are NULL */
     uint32_t source;       /* TV_NONE: it cannot be read again */
     uint32_t format_end;   /* end of its format in the section of formats */
     uint32_t unit;         /* enum tv_index_unit */

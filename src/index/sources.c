@@ -18,7 +18,7 @@ struct tv_index_lender {
     struct tv_index_inputs inputs;
     bool there;
     struct tv_lock lock; /* one source is opened at a time */
-    atomic_uint holders; /* its creator and its sources */
+    atomic_uint holders; /* the creator and its sources */
 };
 
 struct late_source {

@@ -50,7 +50,7 @@ struct tv_paths {
     struct tv_path_node *nodes;
     uint32_t *hashes;               /* per node: hash of its chain of frames */
     struct tv_path_recent *recents; /* per node */
-    size_t capacity;                /* of all three arrays */
+    size_t capacity;                /* capacity of all three arrays */
     uint32_t count;
     uint32_t recent_count;        /* recents from this index on were never written */
     struct tv_path_place *places; /* open addressing by (parent, frame); NULL: built at the first

@@ -109,7 +109,7 @@ struct tv_object_key {
 
 struct tv_snapshot {
     tv_ns time;
-    uint64_t offset; /* of the event, or of the object itself if it is inside another one */
+    uint64_t offset; /* offset of the event, or of the object itself if it is inside another one */
     uint32_t object;
     uint32_t input;
     bool inner; /* found inside the snapshot of another object */
@@ -140,7 +140,7 @@ struct tv_sample {
     uint64_t offset;
     uint32_t thread; /* TV_NONE: unknown */
     uint32_t cpu;    /* TV_NONE: unknown */
-    uint32_t path;   /* of its stack: functions, without sampled lines; TV_ROOT_PATH: no stack */
+    uint32_t path; /* path of its stack: functions, without sampled lines; TV_ROOT_PATH: no stack */
     uint32_t
         line_path; /* the same with the sampled line in each frame; `path` if lines are unknown */
     uint32_t type; /* in the value types */
@@ -167,7 +167,7 @@ static inline uint64_t tv_value_type_count(const struct tv_value_type *type, int
  * row for each function and value type with a figure that is not 0.  The samples of such a type are
  * an estimate, and these rows are what the file says. */
 struct tv_function_cost {
-    uint64_t calls;         /* of the function; 0: never called, or unknown */
+    uint64_t calls;         /* calls of the function; 0: never called, or unknown */
     int64_t self;           /* in the unit of the type; all costs saturate */
     int64_t inclusive;      /* self and the calls that leave its cycle of recursive functions */
     int64_t with_recursion; /* self and all calls: may exceed the total */
@@ -258,7 +258,8 @@ struct tv_stack_frame {
 /* Rare properties of slices, sorted by row and index. */
 struct tv_slice_extra {
     uint32_t row, index;
-    uint64_t end_offset; /* of the event that ended it, if that has more to tell; or TV_NO_OFFSET */
+    uint64_t end_offset; /* end offset of the event that ended it, if that has more to tell; or
+                            TV_NO_OFFSET */
     uint8_t
         colour; /* 0: automatic; a reserved colour: its id of trace-event.md section 5 minus 22;
                    from TV_COLOUR_HASHED on: the automatic colour of another name, by its number */

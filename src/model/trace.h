@@ -85,7 +85,7 @@ struct tv_row {
  * still (method-trace.md section 9, "(context switch)"). */
 struct tv_wait {
     int64_t start, length; /* ticks of the wall clock */
-    uint32_t depth;        /* of the waiting call */
+    uint32_t depth;        /* depth of the waiting call */
     uint32_t path;
 };
 

@@ -73,8 +73,8 @@ struct tv_input {
     uint32_t second_clock;    /* string: another clock that the file has; empty: none */
     int64_t clock_shift, second_shift; /* added to times of these clocks to get those of the file */
     uint32_t machine;                  /* same as that of its processes, see below */
-    bool own_zero;                     /* its clock starts at 0 with the recording */
-    bool weight_axis;    /* its samples have no times: the axis is the sum of their weights */
+    bool own_zero;                     /* the clock starts at 0 with the recording */
+    bool weight_axis;    /* the samples have no times: the axis is the sum of their weights */
     tv_ns origin;        /* subtracted from all of its times */
     tv_ns moved;         /* shift requested by the user, at most TV_MOVE_MAX (finalize.c) */
     const char *unit;    /* unit the file prefers for display: "ns", "us", "ms"; or NULL */
@@ -173,7 +173,7 @@ struct tv_address_place {
 
 /* An address in a file that a process had mapped for execution. */
 struct tv_mapped_address {
-    struct tv_bytes file;            /* its name without directories; empty: unknown */
+    struct tv_bytes file;            /* the name without directories; empty: unknown */
     struct tv_bytes build_id;        /* of the file; empty: unknown */
     uint64_t offset;                 /* in the file */
     uint64_t map_offset, map_length; /* of the mapping, in the file */

@@ -80,13 +80,13 @@ struct parquet_column {
     struct tv_parquet_dictionary dictionary; /* with RLE_DICTIONARY */
     struct tv_out levels, differences;       /* the latter with DELTA */
     struct tv_out packed, packed_numbers;    /* the data page and the dictionary's, compressed */
-    struct tv_error error;                   /* of compressing them */
+    struct tv_error error;                   /* error of compressing them */
 };
 
 /* The pages of a column in a row group that has been written. */
 struct parquet_page {
     uint64_t offset, count, packed, unpacked;
-    uint64_t dictionary; /* its offset; 0: there is none */
+    uint64_t dictionary; /* the offset; 0: there is none */
     int encoding;
     bool ranged;
     int64_t least, most;

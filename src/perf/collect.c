@@ -23,11 +23,11 @@
 /* A thread that was seen in records. */
 struct tv_perf_task {
     uint32_t tid, pid;
-    uint32_t id; /* its id in the samples; 0: none yet */
+    uint32_t id; /* the id in the samples; 0: none yet */
     char name[TASK_NAME_SIZE];
     uint64_t off_ns; /* when it left its processor; 0: it is running */
     bool preempted;
-    uint32_t *stack; /* its stack at that time */
+    uint32_t *stack; /* the stack at that time */
     size_t stack_capacity;
     uint32_t depth; /* frames in `stack`; 0: no stack is kept */
 };

@@ -83,9 +83,9 @@ struct tv_perf_collector {
     bool names_kernel;      /* false: all of the kernel is one frame */
     struct tv_perf_task *tasks; /* by rising tid */
     size_t task_count, task_capacity;
-    uint32_t *stack; /* of the current sample */
+    uint32_t *stack; /* stack of the current sample */
     size_t stack_capacity;
-    uint64_t addresses[TV_PERF_UNWOUND]; /* of the current copied stack */
+    uint64_t addresses[TV_PERF_UNWOUND]; /* addresses of the current copied stack */
     uint64_t kernel_lost;                /* lost records, as reported in the buffers */
     uint64_t last_ns;                    /* time of the newest record */
     uint32_t owner; /* user, besides root and ourselves, whose files may name code */

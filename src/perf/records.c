@@ -249,7 +249,7 @@ uint64_t tv_perf_record_address(const struct tv_perf_record *record, uint32_t pl
 struct tv_perf_queued {
     uint64_t time_ns;
     size_t at;       /* offset in `bytes` */
-    uint32_t length; /* of the record */
+    uint32_t length; /* length of the record */
 };
 
 /* Copy bytes from a ring position, which may wrap around at the end. Positions count all bytes ever

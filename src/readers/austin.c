@@ -73,7 +73,7 @@ struct austin {
     enum austin_mode mode;
     int64_t interval_us;          /* of the metadata; 0: not stated */
     uint32_t types[AUSTIN_TYPES]; /* TV_NONE: not met yet */
-    struct tv_interner *texts;    /* of frames */
+    struct tv_interner *texts;    /* texts of frames */
     struct austin_frame *frames;  /* by the number of the text */
     size_t frame_count, frame_capacity;
     struct tv_map thread_names; /* a thread that is no number (string) -> its id */

@@ -45,7 +45,7 @@ struct tv_graph_function {
 
 struct tv_call_graph {
     struct tv_profile_input *profile;
-    uint32_t thread;                     /* of the samples */
+    uint32_t thread;                     /* thread of the samples */
     uint32_t types[TV_CALL_GRAPH_TYPES]; /* in the value types of the trace */
     uint32_t type_count;
     struct tv_map by_frame;

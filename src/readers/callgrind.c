@@ -47,7 +47,7 @@ struct callgrind {
     uint32_t called_file, called_object, called_name; /* of the next call; TV_NONE: not given */
     uint32_t call;   /* whose costs the next line has; TV_NONE: none */
     bool jump;       /* the next line has positions of a jump */
-    uint64_t offset; /* of the line */
+    uint64_t offset; /* offset of the line */
 };
 
 static void callgrind_warn(struct callgrind *callgrind, enum tv_diagnostic_kind kind)

@@ -163,11 +163,11 @@ struct collapsed {
     uint64_t start;               /* offset of the first line */
     bool fractions;               /* weights are thousandths */
     struct tv_sample sample;      /* what all samples have in common */
-    uint32_t *paths;              /* of the line before: path at each depth */
+    uint32_t *paths;              /* paths of the line before: path at each depth */
     size_t *ends;                 /* and the end of its frame's text */
     size_t line_depth;            /* frames of the line before */
     size_t path_capacity, end_capacity;
-    uint8_t *text; /* of the line before */
+    uint8_t *text; /* text of the line before */
     size_t text_length, text_capacity;
     struct tv_map mangled; /* name (string) of C++ or Rust -> frame */
 };

@@ -170,7 +170,7 @@ bool tv_etw_decode(const struct tv_etw_event *event, struct tv_etw_payload *payl
 
 struct etw_reading {
     struct tv_etw *etw;
-    const uint8_t *start; /* of the text */
+    const uint8_t *start; /* start of the text */
     struct tv_te_scratch scratch;
     uint8_t *bytes; /* the current payload */
     size_t capacity;

@@ -24,7 +24,7 @@
 struct tv_profile_input {
     struct tv_trace *trace;
     struct tv_trace_info *info;
-    uint32_t input; /* its number */
+    uint32_t input; /* number of the input */
     struct tv_assembly *assembly;
     struct tv_gather *gather;
     struct tv_map processes;  /* pid -> process */

@@ -41,7 +41,7 @@ struct pstats_value {
         int64_t integer;
         double number;
     };
-    uint32_t length; /* of the text; or, of PSTATS_FUNCTION, the function of the graph */
+    uint32_t length; /* length of the text; or, of PSTATS_FUNCTION, the function of the graph */
     uint8_t kind;    /* enum pstats_kind */
 };
 

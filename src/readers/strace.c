@@ -59,7 +59,7 @@ struct strace {
     struct tv_profile_input profile;
     struct tv_map threads; /* pid -> place in `open` */
     struct strace_open *open;
-    uint32_t *thread; /* of each place */
+    uint32_t *thread; /* thread of each place */
     size_t count, open_capacity, thread_capacity;
     uint32_t process;
     tv_ns now, day; /* time of the line; nanoseconds of the days that have passed (in_day) */

@@ -10,7 +10,7 @@
 
 struct tv_text_lines {
     struct tv_window window;
-    uint64_t offset; /* of the next line */
+    uint64_t offset; /* offset of the next line */
     uint64_t end;
 };
 
@@ -19,7 +19,7 @@ struct tv_text_line {
     uint64_t offset;
     bool ended;    /* by a '\n', not by the end of the range; false too when there is none */
     bool too_long; /* `text` is empty */
-    bool none;     /* there are no more lines */
+    bool none;     /* no more lines */
 };
 
 /* Iterate over the lines of [offset, end); `end` may be after the end of the source. */

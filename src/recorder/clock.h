@@ -115,7 +115,7 @@ struct tv_cpu_clock {
 
 /* The clock of the process. */
 struct tv_cpu_clock_rate {
-    _Atomic uint32_t number; /* of the last begin; 0: none yet */
+    _Atomic uint32_t number; /* number of the last begin; 0: none yet */
     bool counter;            /* ticks are of the counter, else nanoseconds */
     double ns_per_tick;
     uint64_t most_ticks; /* 10 ms */

@@ -56,7 +56,7 @@ enum tv_recording_notice {
                          */
 
 struct tv_recording_options {
-    const char *path;  /* of the trace; it is written as PATH.part, then renamed */
+    const char *path;  /* path of the trace; it is written as PATH.part, then renamed */
     const char *spool; /* NULL, or a directory: the buffer is a file there and survives SIGKILL */
     const char *vm;    /* the machine that the file names: "native", "jvm", "art" */
     uint64_t buffer_bytes; /* size, in bytes of the trace; 0: the default */

@@ -107,7 +107,7 @@ struct tv_recorder_thread {
     uint32_t trigger_depth; /* open calls up to the one that triggers; 0: none does */
     _Atomic(struct tv_stack_reply *) answer; /* NULL: no sampler has asked yet */
 
-    uint32_t id;            /* its row in the buffer and the file, from 1 on; 0: none */
+    uint32_t id;            /* the row in the buffer and the file, from 1 on; 0: none */
     uint32_t chunk;         /* the chunk that it fills; 0: none */
     uint32_t chunk_size;    /* records that its next chunk should have */
     uint32_t records_owned; /* of all its chunks */
@@ -120,7 +120,7 @@ struct tv_recorder_thread {
     uint32_t deep_known; /* words in `deep`; below deep_count when there was no memory */
     uint32_t deep_room;
 
-    void *handler_stack; /* its alternate signal stack, when the recorder installed it; or NULL */
+    void *handler_stack; /* the alternate signal stack, when the recorder installed it; or NULL */
     _Atomic uint32_t dropped;
     int64_t cpu_shift;          /* of a fiber: CPU clock of the thread that runs it, less its own */
     int64_t cpu_left;           /* of a fiber: its own CPU clock when it was unmounted */
@@ -147,7 +147,7 @@ struct tv_spare_chunk {
 
 /* Paths of the recording's files and copies of option texts.  "": none. */
 struct tv_recorder_texts {
-    char path[TV_BUFFER_PATH];   /* of the trace, absolute */
+    char path[TV_BUFFER_PATH];   /* path of the trace, absolute */
     char part[TV_BUFFER_PATH];   /* the name of the trace while it is written */
     char folder[TV_BUFFER_PATH]; /* of the trace */
     char spool[TV_BUFFER_PATH];  /* the spool directory */

@@ -72,7 +72,7 @@ struct tv_slow_calls {
 /* The call that has ended the recording. */
 struct tv_slow_trigger {
     _Atomic uint32_t state; /* 0: no call has */
-    uint32_t thread;        /* its id in the file */
+    uint32_t thread;        /* the id in the file */
     uint64_t word, ticks;   /* the duration */
 };
 

@@ -82,7 +82,7 @@ void tv_payload_write_packed(struct tv_out *out, const char *name, struct tv_byt
  *     header | block 0 | block 1 | ... | empty last block | CRC-32, length */
 struct payload_packer {
     struct tv_source *source;
-    uint64_t offset; /* of the next byte to read */
+    uint64_t offset; /* offset of the next byte to read */
     uint8_t *in;     /* WINDOW bytes of history, the last `before` of which are valid, then the
                       * blocks */
     size_t before, length;

@@ -39,7 +39,7 @@ struct tv_store_trace {
 
     /* From the engine. */
     enum tv_store_state state;
-    const char *error;     /* of TV_STORE_UNREADABLE, else NULL */
+    const char *error;     /* error of TV_STORE_UNREADABLE, else NULL */
     uint64_t error_offset; /* or TV_NO_OFFSET */
     const char *remedy;    /* advice about the error, or NULL */
     const char *format;    /* NULL before it was read */

@@ -17,7 +17,7 @@ struct tv_demangler {
     bool tried;
     char *(*demangle)(const char *name, char *buffer, size_t *size, int *status);
     char *text;  /* allocated by malloc, as __cxa_demangle demands */
-    size_t size; /* of text */
+    size_t size; /* size of text */
     char *rust;  /* NULL, or room for a decoded Rust name */
 };
 

@@ -31,7 +31,7 @@ struct growing_member {
     struct tv_ceiling ceiling;
     struct tv_spool *spool; /* all bytes unpacked so far */
     uint8_t *piece;         /* PIECE bytes: the block being unpacked */
-    size_t length;          /* of the first bytes, while they wait in `piece` */
+    size_t length;          /* length of the first bytes, while they wait in `piece` */
     bool cut;               /* set at the end: the container was truncated */
 };
 

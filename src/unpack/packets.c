@@ -31,7 +31,7 @@
 
 struct packet_stream {
     struct tv_source *packed;
-    uint64_t offset; /* of the next packed byte */
+    uint64_t offset; /* offset of the next packed byte */
     uint64_t end;    /* of the bytes that are copied or inflated now */
     bool inflating, ended, cut_off;
     z_stream stream;

@@ -30,7 +30,7 @@
 struct gzip_tail {
     struct tv_source *packed;
     z_stream stream;
-    uint64_t offset; /* of the next packed byte to read */
+    uint64_t offset; /* offset of the next packed byte to read */
     uint64_t skip;   /* unpacked bytes still to be dropped */
     uint8_t *buffer;
     size_t size, got; /* room in the buffer, bytes stored in it */
@@ -217,7 +217,7 @@ struct zlib_position {
 
 struct zlib_stream {
     struct tv_source *packed;
-    uint64_t offset;  /* of the next packed byte to read */
+    uint64_t offset;  /* offset of the next packed byte to read */
     unsigned returns; /* carriage returns in front of each line feed; 0 after the end */
     unsigned pending; /* carriage returns read, but not yet known to be a terminal's */
     z_stream stream;

@@ -45,10 +45,10 @@
 /* The packed bytes, as libarchive asks for them. */
 struct archive_feed {
     struct tv_source *source;
-    uint64_t offset; /* of the next packed byte */
+    uint64_t offset; /* offset of the next packed byte */
     uint8_t *buffer;
     bool zstd; /* a zstd stream: libarchive must not see bytes after the last frame */
-    struct tv_zstd_frames frames; /* of a zstd stream */
+    struct tv_zstd_frames frames; /* frames of a zstd stream */
     struct tv_error error;
 };
 

@@ -137,7 +137,7 @@ void tv_fleet_prepare_changes(struct tv_fleet_queue *queue, const atomic_bool *s
 
 struct tv_fleet_process {
     const char *const *arguments; /* after the program's name; NULL ends them */
-    const char *folder;           /* its working directory; NULL: that of the server */
+    const char *folder;           /* the working directory; NULL: that of the server */
     size_t most_bytes;            /* of its output */
     unsigned seconds;             /* of wall time */
     const atomic_bool *stop;      /* ends it when true; NULL: never */

@@ -26,7 +26,7 @@
 #define MAX_AGE_MS INT64_C(3600000)
 
 struct cached_answer {
-    char *question; /* its arguments, each with a line end; NULL: the place is free */
+    char *question; /* the arguments, each with a line end; NULL: the place is free */
     uint8_t *bytes;
     size_t length;
     int64_t state, made_ms;

@@ -36,7 +36,7 @@ struct tv_log {
 struct tv_log_line {
     const struct tv_log *log;
     struct tv_out out;
-    bool wanted; /* its level is logged */
+    bool wanted; /* the level is logged */
 };
 
 /* Begin a line for this event; members follow, then tv_log_end. */

@@ -33,7 +33,7 @@
 #define WELL_READ ((uint64_t)8 << 20)
 
 struct session_input {
-    struct tv_session_input is; /* its source is NULL once loading begins */
+    struct tv_session_input is; /* the source is NULL once loading begins */
     char *name;
 };
 

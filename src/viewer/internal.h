@@ -120,7 +120,7 @@ void tv_uploaded_files_write(struct tv_uploaded_files *files, struct tv_out *out
 /* ---- open_traces.c ---- */
 
 struct tv_open_traces_options {
-    struct tv_loader loader; /* its context must live until tv_open_traces_free returned true */
+    struct tv_loader loader; /* the context must live until tv_open_traces_free returned true */
     const struct tv_viewer_file *files;
     size_t file_count, begin_count;
     struct tv_viewer_sql sql;

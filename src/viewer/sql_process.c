@@ -48,13 +48,13 @@
 
 struct sql_request {
     bool cancels;    /* the question that runs; nothing else is set */
-    uint64_t length; /* of the text that follows */
+    uint64_t length; /* length of the text that follows */
     uint64_t offset, limit;
 };
 
 struct sql_reply {
     struct tv_error error; /* status TV_OK: the bytes are the answer */
-    uint64_t length;       /* of the bytes that follow */
+    uint64_t length;       /* length of the bytes that follow */
     bool last;             /* the process ends */
 };
 
@@ -74,7 +74,7 @@ struct sql_child {
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t changed;
     struct sql_request request;
-    char *text; /* of the request; NULL: none waits */
+    char *text; /* text of the request; NULL: none waits */
 };
 
 static bool sql_child_reply(const struct sql_child *child, const struct tv_error *error,

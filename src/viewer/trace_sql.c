@@ -32,7 +32,7 @@ struct tv_trace_sql {
     struct tv_sql_process *process; /* NULL: none; changed with both locks held */
     pthread_mutex_t lock;           /* of what follows, and of sending to the process */
     bool runs;                      /* a question was sent, and is not answered yet */
-    uint64_t running;               /* its number */
+    uint64_t running;               /* number of that question */
     uint64_t cancelled[CANCELLED];
     unsigned next; /* place of the next number in `cancelled` */
 };

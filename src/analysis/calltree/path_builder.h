@@ -25,7 +25,7 @@ struct tv_path_builder_node {
 struct tv_path_builder {
     struct tv_path_builder_node *nodes;
     uint32_t *hashes; /* parallel to nodes: hash of the frames from the root on */
-    size_t capacity;  /* of both arrays */
+    size_t capacity;  /* capacity of both arrays */
     uint32_t count;
     struct tv_path_place *places; /* open addressing over the nodes, by (parent, frame) */
     size_t mask;                  /* at least half of the places are free */

@@ -27,7 +27,7 @@ struct tv_profile {
     struct tv_method_cost *methods; /* methods with calls, by frame */
     struct tv_path_cost waits;
     struct tv_compensation compensation;
-    struct tv_sample_figures figures; /* of samples: as in a call tree */
+    struct tv_sample_figures figures; /* figures of samples: as in a call tree */
 };
 
 /* Compute the method table of a call tree, which may be freed before it. */

@@ -32,9 +32,9 @@ struct tv_sample_figures {
     enum tv_sample_measure measure;
     uint32_t name, unit; /* strings, of the value type */
     tv_ns interval;      /* between samples, according to all files; 0: unknown */
-    uint64_t samples;    /* of the selection, also those without a stack */
-    int64_t sum;         /* of the measures */
-    int64_t total;       /* of their absolute values, 100 %; both saturate */
+    uint64_t samples;    /* samples of the selection, also those without a stack */
+    int64_t sum;         /* sum of the measures */
+    int64_t total;       /* total of their absolute values, 100 %; both saturate */
 };
 
 /* A value type of all inputs. */
@@ -43,7 +43,7 @@ struct tv_sample_value {
     uint64_t samples;
     int64_t total;
     bool preferred;
-    bool counted;   /* its weights are numbers of samples */
+    bool counted;   /* the weights are numbers of samples */
     bool disagrees; /* another input has another unit for it */
 };
 

@@ -196,9 +196,9 @@ static enum tv_status transform_find_frames(const struct tv_transform *transform
 
 /* Sums over a tree. */
 struct tree_sums {
-    uint64_t calls; /* of calls without a caller */
-    int64_t sum;    /* of their times */
-    int64_t total;  /* of the sizes of all own times */
+    uint64_t calls; /* number of calls without a caller */
+    int64_t sum;    /* sum of their times */
+    int64_t total;  /* total of the sizes of all own times */
 };
 
 /* Sum up a tree: calls and times of its outermost calls, and all own times. */

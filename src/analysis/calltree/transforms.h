@@ -27,7 +27,7 @@ enum tv_transform_kind {
 
 struct tv_transform {
     enum tv_transform_kind kind;
-    struct tv_bytes name; /* of functions, or of a package; never empty */
+    struct tv_bytes name; /* name of functions, or of a package; never empty */
 };
 
 #define TV_TRANSFORMS_MAX ((size_t)32)

@@ -25,8 +25,8 @@ struct tv_tree_line {
     uint32_t parent; /* index of the line that it is under: in the names asked for, then in the
                         lines */
     bool has_children;
-    bool opened;    /* its children are in the list */
-    uint64_t calls; /* of all its nodes */
+    bool opened;    /* the children are in the list */
+    uint64_t calls; /* sum over its nodes */
     uint64_t outer_calls;
     int64_t incl_wall, self_wall, incl_cpu, self_cpu;
 };

@@ -45,7 +45,7 @@ struct tv_calls_of_row {
 struct tv_compared_calls {
     const struct tv_comparison *comparison;
     struct tv_interner *strings;
-    struct tv_calls_of_row *rows; /* of the first rows of the comparison */
+    struct tv_calls_of_row *rows; /* the first rows of the comparison */
     uint32_t count;
 };
 

@@ -37,7 +37,7 @@ struct tv_compared_row {
     uint32_t row;     /* in the table */
     uint32_t change;  /* index in the changes, if tested */
     double base, new; /* median of the figure over the runs of the side; 0 where it lacks */
-    double share;     /* of the larger side's median total, by exclusive time */
+    double share;     /* share of the larger side's median total, by exclusive time */
     uint64_t base_calls, new_calls; /* medians */
     bool exact_calls;               /* calls are counted, and do not vary within a side */
     bool calls_differ;              /* exact, and other on the new side: certain */
@@ -62,8 +62,8 @@ struct tv_comparison {
     uint32_t count;
     struct tv_compared_row *rows; /* tested rows by p and size of change, then the others */
     uint32_t tested;
-    struct tv_changes changes;    /* of the tested rows */
-    struct tv_change total;       /* of all time; not cleaned */
+    struct tv_changes changes;    /* changes of the tested rows */
+    struct tv_change total;       /* change of all time; not cleaned */
     double base_total, new_total; /* medians, ns */
     bool apart; /* all base runs were recorded before the first new one, or the reverse */
     bool moved; /* one side was recorded on a machine, or after a start of it, that the other lacks

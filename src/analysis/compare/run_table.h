@@ -19,7 +19,7 @@
 #include "base/map.h"
 
 struct tv_run {
-    const char *name; /* of its file; not owned */
+    const char *name; /* name of its file; not owned */
     enum tv_run_side side;
     uint32_t session;    /* of history runs */
     int64_t recorded_us; /* since 1970; 0: unknown */
@@ -30,10 +30,10 @@ struct tv_run {
     unsigned clocks;
     int64_t clock_cost; /* of one reading of the clock, in nanoseconds; 0: unknown, or no calls */
     bool compensated;   /* that cost was subtracted from its times */
-    bool sampled;       /* its times are estimates, and calls are not counted */
+    bool sampled;       /* the times are estimates, and calls are not counted */
     bool no_calls;      /* the file has no counts of calls */
     const char *format; /* of its first file; not owned; NULL: unknown */
-    bool obfuscated;    /* its names are those of a shrinker: they differ from build to build */
+    bool obfuscated;    /* the names are those of a shrinker: they differ from build to build */
     bool native;        /* the name of the program is the class or the category of its functions */
 
     /* Set by the table: are the figures weights of samples, and of what?  Strings of the table. */

@@ -65,7 +65,7 @@ struct tv_display_frame {
     uint32_t first_part; /* in tv_display_frames.parts; TV_NONE: none */
     uint8_t source;      /* enum tv_deadline_source */
     bool late;
-    bool unfinished; /* its end is not in the trace: `length` is at least that long */
+    bool unfinished; /* the end is not in the trace: `length` is at least that long */
 };
 
 /* A call that does some of a frame's work. */
@@ -74,7 +74,7 @@ struct tv_display_part {
     uint32_t row, index;
     uint32_t next; /* of the same frame; TV_NONE: the last */
     uint8_t lists; /* enum tv_rule_names */
-    bool open;     /* its end is not in the trace */
+    bool open;     /* the end is not in the trace */
 };
 
 struct tv_display_frames {

@@ -127,7 +127,7 @@ struct tv_finding {
 struct tv_findings {
     const struct tv_trace_info *head; /* not owned */
     tv_ns looked_at;                  /* length of the range within the trace */
-    struct tv_display_frames *frames; /* of the selection */
+    struct tv_display_frames *frames; /* frames of the selection */
     struct tv_finding of[TV_RULES];
 };
 

@@ -108,8 +108,8 @@ struct tv_flame_stacks {
 
 struct tv_flame_time_options {
     enum tv_clocks clock;
-    bool fold;        /* fold direct recursion */
-    int64_t total;    /* of the selection, of which min_share is a share; a root uses its own */
+    bool fold;     /* fold direct recursion */
+    int64_t total; /* total of the selection, of which min_share is a share; a root uses its own */
     double min_share; /* as in struct tv_flame_options, but the places of narrow frames stay free */
     uint32_t root;    /* `path` of a frame; TV_ROOT_PATH: everything */
     struct tv_flame_stacks stacks;

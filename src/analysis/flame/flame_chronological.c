@@ -26,7 +26,7 @@
 
 /* The stacks of a trace, or those that transforms made of them. */
 struct stack_tree {
-    const struct tv_path_node *paths; /* of the trace; NULL: the stacks are changed */
+    const struct tv_path_node *paths; /* paths of the trace; NULL: the stacks are changed */
     const struct tv_flame_stacks *changed;
     uint32_t count;
 };
@@ -74,7 +74,7 @@ struct call_run {
 
 /* A call whose stack is changed. */
 struct changed_call {
-    uint32_t node; /* its stack; TV_ROOT_PATH: gone */
+    uint32_t node; /* the stack; TV_ROOT_PATH: gone */
     uint32_t on;   /* the frame that stands for its stack; TV_NONE: none */
     uint32_t gets; /* the frame that its own time goes to; where that is unknown, the caller's */
     tv_ns end;     /* on the clock, within the range */
@@ -100,7 +100,7 @@ struct flame_time_walk {
     struct tv_flame_growth growth;
     uint32_t
         *first_name; /* [rows] name of the row's first call; after them that of the first thread */
-    struct flame_time_level *levels; /* of the current track */
+    struct flame_time_level *levels; /* levels of the current track */
     size_t level_capacity;
     tv_ns cpu_from, cpu_to; /* of the track, at the ends of the range */
     struct stack_tree stacks;

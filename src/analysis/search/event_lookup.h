@@ -55,7 +55,7 @@ enum tv_json_token_kind {
 
 struct tv_json_token {
     enum tv_json_token_kind kind;
-    struct tv_bytes text; /* of a string: the bytes between its quotes */
+    struct tv_bytes text; /* text of a string: the bytes between its quotes */
 };
 
 struct tv_json_tokens {

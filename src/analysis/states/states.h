@@ -44,7 +44,7 @@ struct tv_thread_states {
     uint32_t thread; /* TV_NONE: only a name is known, that of `frame` */
     uint32_t frame;
     tv_ns time[TV_STATE_COUNT];
-    tv_ns total; /* of all states */
+    tv_ns total; /* total of all states */
     tv_ns ran;   /* on the wanted processors */
     uint64_t wakeups;
     tv_ns longest_wait; /* runnable or preempted, within the range */

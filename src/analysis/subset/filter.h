@@ -51,7 +51,7 @@ struct tv_filter_term {
     struct tv_regex *regex;         /* NULL: texts or numbers */
     double low, high;               /* bounds of a number; +-HUGE_VAL: open */
     bool above, below;              /* the bound itself does not match */
-    struct tv_bytes key;            /* of an argument; empty: any argument */
+    struct tv_bytes key;            /* key of an argument; empty: any argument */
     size_t column;                  /* in the line, from 1, in characters */
 };
 

@@ -29,7 +29,7 @@ enum {
 
 struct histogram {
     tv_ns from;
-    tv_ns width; /* of a bucket */
+    tv_ns width; /* width of a bucket */
     uint64_t counts[BUCKETS];
 };
 

@@ -32,7 +32,7 @@ struct density_walk {
     const struct tv_pyramid_row *row;
     struct tv_axis axis;
     uint32_t row_number, count;
-    const uint32_t *path; /* of the row's slices */
+    const uint32_t *path; /* path of the row's slices */
     int64_t from, end;    /* in ticks: of the first start inside, and of the first one after it */
     int64_t pixel;        /* in ticks: width of the widest entry that is taken whole */
     int64_t two_pixels;   /* in ticks: length of the shortest slice that is listed */

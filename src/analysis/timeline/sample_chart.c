@@ -50,7 +50,7 @@ struct chart_thread {
     size_t gaps; /* number of distances, then their end in `gaps` of the drawing */
     struct chart_bar bar;
     struct chart_open *open; /* [TV_CHART_LEVELS] */
-    uint32_t depth;          /* of `open` */
+    uint32_t depth;          /* depth of `open` */
 };
 
 struct chart_drawing {

@@ -146,7 +146,7 @@ struct compare_reading {
     enum tv_run_side side;
     uint32_t session; /* number of its folder among those of its side */
     struct tv_settings settings;
-    uint64_t bytes; /* of its file, as far as they count */
+    uint64_t bytes; /* bytes of its file, as far as they count */
 
     /* Set by measuring it. */
     struct tv_measured measured;
@@ -267,7 +267,7 @@ struct compare_runs {
     pthread_mutex_t mutex; /* of the members below */
     pthread_cond_t changed;
     size_t taken, added;   /* runs before these are */
-    uint64_t bytes;        /* of runs that are taken and not yet added */
+    uint64_t bytes;        /* bytes of runs that are taken and not yet added */
     uint32_t of_side;      /* traces among the runs of the side that is added */
     enum tv_status status; /* after an error no run is taken or added */
     struct tv_error err;

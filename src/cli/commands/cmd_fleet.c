@@ -275,7 +275,7 @@ static const struct fleet_action {
     const char *text;          /* what its argument is */
     const char *const formats; /* those of --format */
     tv_fleet_action *run;
-    const char *options; /* its own ones, beside FLEET_COMMON; "|" between them */
+    const char *options; /* options beside FLEET_COMMON, with "|" between them */
 } fleet_actions[] = {
     {"add", FLEET_TAKES_TRACES, "a file", "table", tv_fleet_add,
      "label|labels-from|paths|names|mapping|symbols|no-cache"},

@@ -44,7 +44,7 @@ enum tv_status tv_fleet_add_tables(const char *to, struct tv_error *err) TV_MUST
 /* The contents of a batch that is written. */
 struct tv_fleet_contents {
     uint64_t batch;
-    const struct tv_out *ids; /* of its traces */
+    const struct tv_out *ids; /* ids of its traces */
     enum tv_status (*put)(void *context, enum tv_fleet_table table, struct tv_out *out,
                           struct tv_error *err);
     void *context;
@@ -84,7 +84,7 @@ struct tv_fleet_watched_file {
     atomic_bool is_hashed; /* the hash is that of the unpacked bytes */
     bool is_told, is_unlabelled;
     struct tv_fleet_hash hash;
-    char error[64]; /* of a fatal one */
+    char error[64]; /* error of a fatal one */
 };
 
 /* Memory that the command and the process which reads share. */
@@ -137,7 +137,7 @@ struct tv_fleet_store {
     struct tv_words damaged; /* names of files, "0123456789abcdef.parquet" */
     struct tv_progress progress;
     struct tv_meter *meter; /* shows the work on a terminal, until something is written */
-    uint64_t rows;          /* of the last answer */
+    uint64_t rows;          /* rows of the last answer */
 };
 
 /* Open the folder of the fleet, with the views of tv_fleet_views or with none.  Damaged files are

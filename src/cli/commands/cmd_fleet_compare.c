@@ -54,7 +54,7 @@ struct fleet_comparing {
     struct tv_interner *strings; /* names of the runs, which the table does not own */
     struct fleet_run *runs;
     size_t count, capacity;
-    struct fleet_named *names; /* of methods; of `regressions` in their order in the answer */
+    struct fleet_named *names; /* names of methods; of `regressions` in their order in the answer */
     size_t name_count, name_room;
     struct tv_map name_index;          /* method -> place in `names` */
     struct fleet_compared_path *paths; /* the largest first */

@@ -239,7 +239,7 @@ struct fleet_folder {
     struct fleet_entry *entries; /* in the order of months */
     size_t count, room;
     struct tv_map index;                /* batch -> entry */
-    uint64_t *ids;                      /* of the traces asked for last */
+    uint64_t *ids;                      /* ids of the traces asked for last */
     size_t id_count, id_room, unrolled; /* unrolled: those in front that no other rollup has */
     struct tv_out readable;             /* those without an error, as BATCH.ids has them */
     bool removes;

@@ -23,7 +23,7 @@ struct labels_reader {
     struct tv_fleet_labels *table;
     char *at, *end;
     unsigned line;
-    const char *names[MAX_COLUMNS]; /* of the columns, in the text */
+    const char *names[MAX_COLUMNS]; /* names of the columns, in the text */
     size_t columns, file_column;
 };
 

@@ -13,7 +13,7 @@ struct tv_compare_rules {
     struct tv_gate_rule *rules;
     uint32_t count;
     size_t capacity;
-    char *text;  /* of --rules */
+    char *text;  /* text of --rules */
     char *total; /* text of the rule of the total */
 };
 

@@ -303,7 +303,7 @@ static bool index_cache_update_names(const struct tv_index_cache *cache, struct 
 struct deferred_sources {
     struct tv_index_cache cache;
     bool tried;
-    struct tv_error error;      /* of the attempt to open them */
+    struct tv_error error;      /* error of the attempt to open them */
     struct tv_source **sources; /* each becomes NULL when it is handed out */
     size_t count;
 };

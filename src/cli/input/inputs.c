@@ -391,7 +391,7 @@ static enum tv_status container_unpack(struct tv_source *packed, struct tv_archi
         return status;
     tv_source_free(taken->members[0].source);
     tv_archive_rest_free(*question->rest);
-    *question->rest = NULL; /* there is no rest */
+    *question->rest = NULL; /* no rest */
     question->rest = NULL;  /* do not ask for one again */
     return container_unpack_all(packed, NULL, question, taken, err);
 }

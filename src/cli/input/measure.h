@@ -56,7 +56,7 @@ enum tv_status tv_measure_profile(const struct tv_settings *settings, struct tv_
  * categories, for statistics of their lengths. */
 struct tv_measured_calls {
     struct tv_selection selection;
-    uint32_t *tracks; /* of the selection */
+    uint32_t *tracks; /* tracks of the selection */
 };
 
 enum tv_status tv_measured_calls_init(struct tv_measured_calls *calls,

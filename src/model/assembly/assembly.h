@@ -44,7 +44,7 @@ enum tv_span_flags {
 struct tv_span {
     int64_t time;         /* nanoseconds */
     int64_t length;       /* whole: not negative; begin or end: CPU time or TV_NO_TIME */
-    uint64_t offset : 40; /* of the event's text in the input */
+    uint64_t offset : 40; /* offset of the event's text in the input */
     uint64_t colour : 8;  /* as in struct tv_slice_extra */
     uint64_t flags : 8;
     uint64_t slice_flags : 8; /* enum tv_slice_flags; tv_gather_span expects 0 */
@@ -157,7 +157,7 @@ uint32_t tv_assembly_track(const struct tv_assembly *assembly, uint32_t thread);
 struct tv_async_slice {
     int64_t start, length;
     int64_t cpu_start, cpu_length; /* TV_NO_TIME: unknown */
-    uint64_t offset;     /* of the event that began it, or of its end when it has no begin */
+    uint64_t offset;     /* offset of the event that began it, or of its end when it has no begin */
     uint64_t end_offset; /* TV_NO_OFFSET: the end has nothing to add */
     uint32_t frame;
     uint32_t parent; /* index in the same array, smaller than its own; TV_NONE: a root */
@@ -226,7 +226,7 @@ struct tv_state_track {
 
 struct tv_state_slice {
     int64_t start, length;
-    uint64_t offset : 40; /* of the event that began it */
+    uint64_t offset : 40; /* offset of the event that began it */
     uint64_t flags : 8;   /* enum tv_slice_flags */
     uint32_t frame;
     uint32_t state_track; /* number of its state track */

@@ -176,7 +176,7 @@ void tv_spans_nest(struct tv_spans *spans, int64_t tolerance, struct tv_nesting 
 
 struct tv_packed_span {
     uint32_t time;
-    uint32_t length; /* of a begin or an end: its CPU time; UINT32_MAX: unknown */
+    uint32_t length; /* length of a begin or an end: its CPU time; UINT32_MAX: unknown */
     uint32_t offset, frame;
     uint8_t colour, flags, no_padding[2];
 };

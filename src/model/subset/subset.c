@@ -90,7 +90,7 @@ struct subset_work {
      * worker; worker 0 uses those of `to`. */
     struct tv_columns *columns;
     struct tv_paths *paths, own_paths;
-    struct subset_edges edges; /* of the current track, if the filter has a range */
+    struct subset_edges edges; /* edges of the current track, if the filter has a range */
 };
 
 /* ---- Walking ---- */

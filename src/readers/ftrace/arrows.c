@@ -26,7 +26,7 @@
 
 struct ft_flow_search {
     const struct tv_ft_merge *merge;
-    struct tv_flow *flows; /* of merge->flows; an end whose `index` is TV_NONE is not found */
+    struct tv_flow *flows; /* merge->flows; an end whose `index` is TV_NONE is not found */
     size_t count;
     unsigned workers;
 };

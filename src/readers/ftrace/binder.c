@@ -124,7 +124,7 @@ enum ft_transaction_kind { SENT_CALL, SENT_ONE_WAY, SENT_REPLY };
 struct ft_transaction {
     enum ft_transaction_kind kind;
     struct tv_ft_flow_end from;
-    uint64_t offset; /* of the event; that of a reply is in no slice */
+    uint64_t offset; /* offset of the event; that of a reply is in no slice */
     bool has_slice;
 };
 

@@ -35,7 +35,7 @@ struct tv_ft_task {
     uint64_t seen_at;    /* the offset of that line */
     bool seen_odd;       /* `seen_name` is not UTF-8 */
     bool used;           /* something other than switches and wake-ups refers to it */
-    uint32_t frame;      /* of its slices on processors; TV_NONE: none yet */
+    uint32_t frame;      /* frame of its slices on processors; TV_NONE: none yet */
 };
 
 struct tv_ft_frame {
@@ -236,9 +236,9 @@ struct tv_ft_event;
 
 /* An event name that occurred in the chunk. */
 struct tv_ft_event_name {
-    const struct tv_ft_event *event; /* its handler; NULL: not looked up yet */
-    uint32_t frame;                  /* of the instant that an event without a handler becomes */
-    bool continues;                  /* its text may continue on the following lines */
+    const struct tv_ft_event *event; /* the handler; NULL: not looked up yet */
+    uint32_t frame; /* frame of the instant that an event without a handler becomes */
+    bool continues; /* the text may continue on the following lines */
 };
 
 /* Cache of recent names, indexed by a few of their bytes: most lines need no hash. */

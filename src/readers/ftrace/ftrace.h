@@ -40,7 +40,7 @@ struct tv_ft_record {
     uint64_t offset;
     bool too_long;
     bool is_event;            /* `event` is filled, else `other` */
-    struct tv_ft_line event;  /* its texts are in `text` */
+    struct tv_ft_line event;  /* the texts are in `text` */
     struct tv_ft_other other; /* the same */
 };
 

@@ -29,7 +29,7 @@ enum tv_ft_binding {
 struct tv_ft_flow_end {
     uint32_t thread;     /* TV_NONE: the slice is on no thread */
     int64_t start, time; /* of the slice, and of the arrow's end in it */
-    uint64_t offset;     /* of the event */
+    uint64_t offset;     /* offset of the event */
     enum tv_ft_binding binding;
 };
 
@@ -51,7 +51,7 @@ struct tv_ft_merge {
     uint32_t input;
     struct tv_ft_chunk_reader *readers;
     size_t reader_count;
-    struct tv_ft_numbers *numbers; /* of each chunk */
+    struct tv_ft_numbers *numbers; /* numbers of each chunk */
     struct tv_map processes;       /* tgid -> process */
     uint32_t kernel;               /* process of the pseudo-threads; TV_NONE: none yet */
     TV_TABLE(tv_ft_bad_text) odd;  /* texts of the trace that are not UTF-8, until counted */

@@ -84,7 +84,7 @@ struct ft_sched_state {
     enum tv_ft_state state;
     int64_t since;
     uint64_t offset;
-    uint32_t blocked; /* its last sleep, from which it was woken; TV_NONE: none */
+    uint32_t blocked; /* the last sleep, from which it was woken; TV_NONE: none */
     bool io_told;     /* the reason for blocking came before the switch to the blocked state */
 };
 

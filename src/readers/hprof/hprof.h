@@ -48,7 +48,7 @@ struct tv_hprof {
     uint32_t input;
     uint32_t process;
     struct tv_map threads; /* number in the file -> thread of the head */
-    struct tv_map numbers; /* of a stack in the file -> index in `stacks` */
+    struct tv_map numbers; /* numbers of a stack in the file -> index in `stacks` */
     struct tv_hprof_stack *stacks;
     uint32_t stack_count;
     size_t stack_capacity;

@@ -63,7 +63,7 @@ struct instruments_element {
     bool literal;  /* the text has no entities */
     struct instruments_value value;
     struct instruments_value tid, process, binary, source; /* of the elements inside */
-    size_t frames; /* of the first frame inside in `frames` */
+    size_t frames; /* place in `frames` of the first frame inside */
 };
 
 #define INSTRUMENTS_NO_ID 0
@@ -83,7 +83,7 @@ struct instruments_frame {
 struct instruments_row {
     uint64_t offset;
     struct instruments_value time, thread, process, core, state, weight, stack;
-    struct instruments_value calls[2]; /* of the program, of the kernel */
+    struct instruments_value calls[2]; /* calls of the program, of the kernel */
     unsigned column;                   /* number of elements so far */
 };
 
@@ -96,9 +96,9 @@ struct instruments {
     struct instruments_element *open; /* elements that have not ended, the outermost first */
     size_t open_count, open_capacity;
     uint64_t ignored;                 /* open elements below the deepest that is read */
-    struct instruments_frame *frames; /* of the open stacks, the leaf of each first */
+    struct instruments_frame *frames; /* frames of the open stacks, the leaf of each first */
     size_t frame_count, frame_capacity;
-    uint64_t *addresses; /* of all address lists */
+    uint64_t *addresses; /* addresses of all address lists */
     size_t address_count, address_capacity;
     struct tv_map address_frames; /* address -> frame */
     struct tv_map nameless;       /* string -> id of a thread that has only a name */
@@ -110,7 +110,7 @@ struct instruments {
     struct tv_bytes schema;
     unsigned columns;        /* number of names of columns so far */
     uint64_t kernel_columns; /* bit i: column i has stacks of the kernel */
-    uint64_t samples;        /* of the table */
+    uint64_t samples;        /* samples of the table */
     uint64_t all_samples;
     struct tv_bytes unread; /* schema of a table without samples */
     uint64_t unread_tables;

@@ -25,8 +25,8 @@ enum tv_xml_kind {
 
 struct tv_xml_token {
     enum tv_xml_kind kind;
-    struct tv_bytes name;       /* of an element; of text the text, with its entities */
-    struct tv_bytes attributes; /* of an element, as in the file */
+    struct tv_bytes name;       /* name of an element; of text the text, with its entities */
+    struct tv_bytes attributes; /* attributes of an element, as in the file */
     bool empty;                 /* <name/>: no CLOSE follows */
     bool literal;               /* CDATA: '&' begins no entity */
     uint64_t offset;

@@ -206,7 +206,7 @@ struct jfr_reopened {
     struct tv_profile_text text;
     struct tv_jfr_chunk chunk;
     uint64_t end; /* offset after the chunk */
-    bool usable;  /* its types could be read */
+    bool usable;  /* the types could be read */
 };
 
 static void jfr_reopened_release(struct jfr_reopened *reopened)

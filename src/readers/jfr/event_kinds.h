@@ -23,10 +23,10 @@ enum tv_jfr_role {
 #define TV_JFR_SERIES_MAX 6
 
 struct tv_jfr_event_kind {
-    const char *name; /* of the event; ends with '*': the beginning of the name */
+    const char *name; /* name of the event; ends with '*': the beginning of the name */
     enum tv_jfr_role role;
     const char *weight; /* sample: field with its weight; NULL: each counts 1 */
-    const char *unit;   /* of the weight; NULL: "count" */
+    const char *unit;   /* unit of the weight; NULL: "count" */
     const char *more;   /* sample: field of a second value type, "<event>.<field>"; or NULL */
     const char *more_unit;
     const char *track; /* own track of its slices, for events without a thread; or NULL */

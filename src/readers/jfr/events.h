@@ -13,7 +13,7 @@ struct tv_jfr_counter {
     const struct tv_jfr_event_kind *kind;
     uint32_t name, category, process; /* strings, and a process */
     unsigned series_count;
-    const char *unit; /* of all series; NULL: unknown */
+    const char *unit; /* unit of all series; NULL: unknown */
     tv_ns *times;
     uint64_t *offsets;
     double *values;

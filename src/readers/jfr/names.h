@@ -23,7 +23,7 @@ struct tv_jfr_names {
     struct tv_map threads;     /* process << 32 | number of the key -> thread */
     struct tv_map thread_keys; /* id, with bit 63 for those of the operating system -> number */
     uint32_t unnamed;          /* virtual threads without a name so far */
-    uint32_t *frames;          /* of the stack that is being read, from the leaf */
+    uint32_t *frames;          /* frames of the stack that is being read, from the leaf */
     uint32_t *frames_at_lines;
     size_t depth, capacity, line_capacity;
     /* Of this chunk: */

@@ -47,12 +47,12 @@ struct tv_jfr_plan {
     struct tv_jfr_program program;
     const struct tv_jfr_field *fields[TV_JFR_SLOT_COUNT]; /* NULL: the type has no such field */
     uint32_t type;
-    bool summed;                   /* its samples are added up by stack, if there is room */
+    bool summed;                   /* the samples are added up by stack, if there is room */
     uint64_t count;                /* events */
     struct tv_jfr_stack_sum *sums; /* by the stack's place in the array of their pool; NULL: none */
     uint64_t *met;                 /* a bit for each of `sums`: the scan met the stack */
     bool begun;                    /* the scan noted a sample of this type */
-    bool plain;                    /* its weight is an integer as it stands */
+    bool plain;                    /* the weight is an integer as it stands */
     /* Numbers in the trace, set when the first event is taken (events.c): */
     bool named;
     uint32_t name, category;        /* strings */

@@ -32,7 +32,7 @@ struct jfr_stack_reader {
     const struct tv_jfr_chunk *chunk;
     struct tv_jfr_program stack, frame;
     const struct tv_lookup *stacks, *methods;
-    uint32_t method_at;      /* its place among the fields of a frame */
+    uint32_t method_at;      /* the place among the fields of a frame */
     uint32_t *group_methods; /* constants, of all stacks of the group */
     size_t method_count, method_capacity;
     uint32_t *slots; /* open addressing by (parent, method): node, 0 for a free slot */

@@ -248,9 +248,9 @@ struct mt_packets {
 /* Head of a packet. */
 struct mt_packet {
     uint8_t type;
-    uint64_t id;     /* of the thread or method */
+    uint64_t id;     /* id of the thread or method */
     uint64_t body;   /* offset */
-    uint64_t length; /* of the body */
+    uint64_t length; /* length of the body */
 };
 
 static size_t mt_packet_head_size(uint8_t type)

@@ -23,12 +23,12 @@ struct tv_perf_raw {
     uint16_t misc;
     struct tv_bytes payload; /* without the header */
     struct tv_bytes behind;  /* data that follows the record and is not counted in its size */
-    uint64_t offset;         /* of the header, in the file */
+    uint64_t offset;         /* offset of the header, in the file */
 };
 
 struct tv_perf_sample {
     const struct tv_perf_attr *attr;
-    uint32_t event; /* its number */
+    uint32_t event; /* number of the event */
     uint32_t pid, tid, cpu;
     uint64_t ip, time, period;
     bool has_ip, has_time, has_stack;

@@ -172,7 +172,7 @@ struct perf_place {
     uint64_t address; /* as on the stack */
     uint64_t offset;  /* in the file */
     uint64_t start, page_offset;
-    uint64_t length;          /* of the mapping */
+    uint64_t length;          /* length of the mapping */
     struct tv_bytes build_id; /* empty: unknown */
     bool kernel;
     bool caller; /* a return address: the call is before it */

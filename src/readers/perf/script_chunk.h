@@ -51,7 +51,7 @@ struct tv_script_chunk {
     enum tv_script_shape shape;
     struct tv_diagnostics diagnostics;
     struct tv_interner *strings;
-    struct tv_paths paths; /* of functions; their numbers are those of `functions` */
+    struct tv_paths paths; /* paths of functions; their numbers are those of `functions` */
     struct tv_map lines;   /* hash of a line's bytes -> what it means */
     struct tv_map function_index, thread_index, event_index; /* hash of a row -> its number */
     TV_TABLE(script_function) functions;

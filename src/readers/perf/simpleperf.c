@@ -57,7 +57,7 @@ struct simpleperf_entry {
 struct simpleperf {
     struct tv_profile_input profile;
     struct tv_bytes records;
-    const uint8_t *start; /* of the source */
+    const uint8_t *start; /* start of the source */
     struct tv_map files, threads, frames;
     TV_TABLE(simpleperf_file) file_table;
     TV_TABLE(simpleperf_thread) thread_table;

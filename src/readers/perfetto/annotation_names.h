@@ -27,7 +27,7 @@ enum tv_pf_annotation_table {
 /* A number and its text or message, from a packet on. */
 struct tv_pf_annotation_name {
     uint64_t iid;
-    uint64_t offset; /* of the packet */
+    uint64_t offset; /* offset of the packet */
     uint32_t sequence;
     uint32_t table;
     uint32_t text; /* in `texts` */

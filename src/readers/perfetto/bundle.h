@@ -38,7 +38,7 @@ struct tv_pf_bundle {
     uint32_t cpu;
     struct tv_pf_bundle_clock clock;
     bool lost;       /* events were lost before the next one */
-    uint64_t offset; /* of the bundle */
+    uint64_t offset; /* offset of the bundle */
 };
 
 static inline bool tv_pf_is_tid(int64_t tid)

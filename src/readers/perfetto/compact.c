@@ -93,7 +93,7 @@ static void pf_compact_take_switches(struct tv_pf_bundle *bundle, struct pf_comp
 /* Switches of this message that precede a waking tell who ran: they are read beside it. */
 struct pf_compact_runner {
     struct tv_pf_numbers times, tids;
-    uint64_t time; /* of the switch that is next */
+    uint64_t time; /* time of the switch that is next */
     bool more;
     int64_t tid;
 };

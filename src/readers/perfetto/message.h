@@ -148,7 +148,7 @@ struct tv_pf_numbers {
     const uint8_t *at, *end;
     uint64_t single;
     uint8_t left; /* `single` is still to come */
-    uint8_t size; /* of a packed number: 8 or 4 bytes; 0: varints */
+    uint8_t size; /* size of a packed number: 8 or 4 bytes; 0: varints */
 };
 
 static inline struct tv_pf_numbers tv_pf_numbers_of(const struct tv_protobuf_field *field,

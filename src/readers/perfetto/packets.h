@@ -23,8 +23,8 @@ struct tv_pf_packets {
 
 struct tv_pf_packet {
     struct tv_bytes bytes;
-    uint64_t offset; /* of its frame */
-    uint64_t start;  /* of its bytes */
+    uint64_t offset; /* offset of its frame */
+    uint64_t start;  /* start of its bytes */
     bool none;       /* the trace has ended */
 };
 

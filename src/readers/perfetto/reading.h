@@ -116,20 +116,20 @@ struct tv_pf_own_clock {
 
 struct tv_pf_interned {
     uint32_t blob; /* in reading->blobs: the message */
-    uint32_t text; /* of the chunk: its name; TV_NONE: not looked up yet */
+    uint32_t text; /* text of the chunk: its name; TV_NONE: not looked up yet */
 };
 
 /* The frame of an interned name, in the first category that it had. */
 struct tv_pf_named_frame {
     uint32_t category; /* iid; 0: none */
-    uint32_t frame;    /* of the chunk; TV_NONE: not made yet */
+    uint32_t frame;    /* frame of the chunk; TV_NONE: not made yet */
 };
 
 /* The track that a sequence named last in one role. */
 struct tv_pf_known_track {
     uint64_t uuid;
-    uint32_t after; /* its number + 1; 0: none yet */
-    uint32_t sum;   /* of an incremental counter: index in `sums` + 1; 0: not known */
+    uint32_t after; /* the number + 1; 0: none yet */
+    uint32_t sum;   /* sum of an incremental counter: index in `sums` + 1; 0: not known */
 };
 
 /* Roles: the first is the track of an event, the others are extra counters. */
@@ -187,7 +187,7 @@ struct tv_pf_track {
     bool is_unit;
     int64_t owner_pid, owner_tid; /* of the process or thread that it belongs to */
     uint32_t task;                /* a thread's own track: task of the chunk; TV_NONE */
-    uint32_t counter;             /* of the chunk; TV_NONE: not made yet */
+    uint32_t counter;             /* counter of the chunk; TV_NONE: not made yet */
 };
 
 /* Begin, end or instant on a track that is not a thread's own. */
@@ -258,7 +258,7 @@ struct tv_pf_display_frame {
     int64_t time, cookie, token, pid;
     int64_t display_token; /* of the display frame that shows an actual surface frame; 0: none */
     uint64_t offset : 40, kind : 8, colour : 8; /* kind: field number of FrameTimelineEvent */
-    uint32_t frame;                             /* of the chunk: named after the token */
+    uint32_t frame;                             /* frame of the chunk: named after the token */
 };
 
 /* Slice on a queue of a graphics processor (gpu.c). */
@@ -290,7 +290,7 @@ struct tv_pf_buffer_event {
 
 /* A GPU counter that has values (gpu_counters.c). */
 struct tv_pf_gpu_counter {
-    uint32_t counter; /* of the chunk */
+    uint32_t counter; /* counter of the chunk */
     bool forward;     /* a value holds from its time on, not until then */
     bool any;         /* there was a value, the last one at: */
     int64_t last;
@@ -332,7 +332,7 @@ struct tv_pf_loss {
 struct tv_pf_unread {
     uint32_t number, shown;
     uint64_t packets, bytes;
-    uint32_t texts[TV_PF_UNREAD_SHOWN]; /* of the chunk: the first ones as JSON */
+    uint32_t texts[TV_PF_UNREAD_SHOWN]; /* texts of the chunk: the first ones as JSON */
 };
 
 /* Packets, or events of ftrace, by type. */
@@ -425,11 +425,11 @@ struct tv_pf_kernel {
 struct tv_pf_reading {
     struct tv_source *source;
     bool all_machines; /* else packets of other machines than this one are left out: */
-    uint32_t machine;  /* its id in packets; 0: the one that recorded */
+    uint32_t machine;  /* the id in packets; 0: the one that recorded */
     uint32_t others[TV_PF_MACHINES]; /* ids of the machines that the survey met, without 0 */
     uint32_t other_count;
     const struct tv_read_options *options;
-    struct tv_ft_chunk_reader reader; /* its chunk gets the events */
+    struct tv_ft_chunk_reader reader; /* the chunk gets the events */
     struct tv_ft_chunk *chunk;
     struct tv_pf_clocks clocks;
     struct tv_map sequence_index;
@@ -569,7 +569,7 @@ uint32_t tv_pf_interned_text(struct tv_pf_reading *reading, struct tv_pf_sequenc
 /* The clock of a bundle's events. */
 struct tv_pf_bundle_clock {
     int64_t shift;  /* added to times */
-    uint32_t clock; /* of the sum; 0: that of the trace */
+    uint32_t clock; /* clock of the sum; 0: that of the trace */
 };
 void tv_pf_bundle_read_clock(const struct tv_pf_reading *reading, struct tv_bytes bundle,
                              struct tv_pf_bundle_clock *clock);

@@ -54,7 +54,7 @@ struct tv_te_list {
     const struct tv_te_visitor *visitor; /* or NULL */
     struct tv_progress *progress;        /* or NULL */
     bool lines;                          /* JSON lines: no brackets, no commas */
-    uint64_t start;                      /* of the first element, or white space before it */
+    uint64_t start;                      /* start of the first element, or white space before it */
     uint64_t end;                        /* events from here on belong to the next chunk */
     uint64_t at;                         /* everything before is read */
     enum tv_te_list_end ended;

@@ -89,14 +89,14 @@ bool tv_te_used_ids_add_pid(struct tv_te_used_ids *used, uint64_t pid);
 /* A process of the file. */
 struct tv_te_rewritten_process {
     uint64_t pid; /* new; 0: unchanged */
-    bool named;   /* its name was written */
+    bool named;   /* the name was written */
 };
 
 struct tv_te_id_rewriter {
     struct tv_te_used_ids *used;
-    uint32_t file;            /* its number among the files */
+    uint32_t file;            /* the number among the files */
     tv_ns shift;              /* added to times */
-    bool keeps_pids;          /* its processes are those of earlier files with the same pids */
+    bool keeps_pids;          /* the processes are those of earlier files with the same pids */
     bool frames;              /* ids of stack frames get the prefix */
     char prefix[16];          /* of changed ids: "2/" */
     struct tv_interner *pids; /* of this file */
@@ -153,7 +153,7 @@ struct tv_te_rewrite_selection {
 /* An embedded trace of another format ("systemTraceEvents"). */
 struct tv_te_rewrite_text {
     char key[40];             /* in the new file; empty: it is left out */
-    struct tv_source *source; /* its text; NULL: it is not text and stays as the file has it */
+    struct tv_source *source; /* the text; NULL: it is not text and stays as the file has it */
     size_t file;              /* the file that has it as a member; SIZE_MAX: none */
     char member[40];          /* the key in that file */
 };
@@ -169,7 +169,7 @@ struct tv_te_rewrite_file {
     const struct tv_te_rewrite_selection *choice; /* NULL: everything is written */
     tv_ns shift;                                  /* added to times */
     bool frames;                                  /* ids of stack frames are changed */
-    bool keeps_pids; /* its processes are those of earlier files with the same pids */
+    bool keeps_pids; /* the processes are those of earlier files with the same pids */
 };
 
 /* Write the events of a file. */

@@ -51,7 +51,7 @@ static struct {
     jmethodID bind;
     jfieldID blocker;    /* Thread.parkBlocker: the object the thread waits for */
     jclass synchronizer; /* global reference to AbstractOwnableSynchronizer */
-    jfieldID owner;      /* its exclusiveOwnerThread */
+    jfieldID owner;      /* the exclusiveOwnerThread */
 } locks;
 
 /* ---- monitors ---- */

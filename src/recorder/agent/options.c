@@ -39,7 +39,7 @@ struct agent_option {
     enum use use;
     enum option_kind kind;
     const char *values; /* names of a CHOICE in enum order, separated by |; else for the help */
-    size_t offset;      /* of the member in struct tv_agent_options */
+    size_t offset;      /* offset of the member in struct tv_agent_options */
     uint64_t least;     /* limits of numbers, in bytes or microseconds */
     uint64_t most;
     const char *help;

@@ -37,7 +37,7 @@ static struct {
     bool counting; /* allocations */
     bool looks;    /* the trace is reconstructed from sampled stacks */
     bool sampling;
-    unsigned number; /* of recordings so far; part of the file name from the second on */
+    unsigned number; /* number of recordings so far; part of the file name from the second on */
     struct tv_agent_paths paths;
 } session = {.lock = PTHREAD_MUTEX_INITIALIZER};
 

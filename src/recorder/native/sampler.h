@@ -23,7 +23,7 @@ struct tv_sampled_thread {
     pid_t tid;
     uint32_t id;     /* in the samples; 0: no memory */
     bool shown;      /* listed by this tick */
-    uint64_t *words; /* its last stack */
+    uint64_t *words; /* the last stack */
     uint32_t depth;  /* 0: no stack, nothing to count */
     uint64_t cpu_ns; /* CPU time when the stack was taken */
     uint64_t stack_low, stack_high;

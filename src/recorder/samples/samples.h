@@ -63,7 +63,7 @@ struct tv_sample_event {
 
 struct tv_sample_trace {
     uint32_t thread; /* index */
-    uint32_t start;  /* of its element numbers in `stacks` */
+    uint32_t start;  /* start of its element numbers in `stacks` */
     uint32_t depth;
     uint64_t count;
 };
@@ -95,8 +95,8 @@ struct tv_sample_wait {
 /* A sampled allocation. */
 struct tv_sample_allocation {
     uint64_t time_ns;
-    uint64_t size;  /* of the object */
-    uint64_t bytes; /* of all the objects that it represents */
+    uint64_t size;  /* size of the object */
+    uint64_t bytes; /* bytes of all the objects that it represents */
     uint32_t trace; /* index of its stack, whose innermost frame is the object's class */
     uint32_t no_padding;
 };
@@ -134,7 +134,7 @@ struct tv_samples {
     uint64_t period_ns;             /* from one sample to the next; 0: no times are kept */
     uint64_t untimed;               /* samples that are counted but had no room for their time */
     uint64_t lost;                  /* samples that the recorder knows to be missing */
-    const char *clock;              /* of the samples: "cpu-clock"; NULL: "wall-clock" */
+    const char *clock;              /* clock of the samples: "cpu-clock"; NULL: "wall-clock" */
     bool classes_are_modules;       /* the classes of elements are names of ELF files */
     uint64_t alloc_interval;        /* bytes between two sampled allocations; 0: none are sampled */
     uint64_t lock_least_ns;         /* shorter waits for locks are left out */

@@ -55,7 +55,7 @@ static struct tv_async_slice *te_async_new_slice(struct tv_te_context *context,
 struct te_async_details {
     int64_t cpu;    /* TV_NO_TIME: it does not count */
     uint32_t id;    /* index in ids; TV_NONE: the event is left out */
-    uint32_t frame; /* of the slice */
+    uint32_t frame; /* frame of the slice */
     uint8_t colour;
     bool has_details;
 };
@@ -422,7 +422,7 @@ struct te_legacy_key {
     uint32_t slice;     /* the open slice, in context->async; TV_NONE */
     uint32_t last_step; /* a T that lasts to the next event; TV_NONE */
     int64_t last;       /* time of the previous event */
-    char kind;          /* of its steps: T or p; 0: none yet; '!': both */
+    char kind;          /* kind of its steps: T or p; 0: none yet; '!': both */
 };
 
 struct te_legacy_pairing {

@@ -52,7 +52,7 @@ struct te_binding_track {
 };
 
 struct te_binding_thread {
-    struct te_binding_track *tracks; /* its own track and overflow tracks */
+    struct te_binding_track *tracks; /* the thread's track and its overflow tracks */
     uint32_t count;
 };
 

@@ -68,7 +68,7 @@ void tv_te_flow_keys_release(struct tv_te_flow_keys *keys);
 
 struct tv_te_flow_event {
     int64_t time;         /* ns on the file's clock */
-    uint64_t offset : 40; /* of its '{' in the input */
+    uint64_t offset : 40; /* offset of its '{' in the input */
     uint64_t phase : 8;
     uint64_t form : 8;      /* of the id */
     uint64_t next : 1;      /* binds to the slice that starts next, not to the enclosing one */

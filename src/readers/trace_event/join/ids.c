@@ -210,7 +210,7 @@ static bool te_id_sets_unite(struct te_id_sets *sets, uint32_t a, uint32_t b)
 
 /* A row that is added to the table of joins, before the groups are known. */
 struct te_id_link {
-    uint32_t number; /* of the first id */
+    uint32_t number; /* number of the first id */
     bool itself;     /* the event joins an id to itself: it is listed, but makes no group */
 };
 

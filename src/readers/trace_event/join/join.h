@@ -50,10 +50,10 @@ enum tv_te_kept {
  * own letter.  Rows are in the order of the file.  Phases s t f are in flows.h. */
 struct tv_te_deferred {
     int64_t time;     /* ns on the file's clock */
-    uint64_t offset;  /* of its '{' in the input */
-    uint32_t thread;  /* of the head; TV_NONE for N O D v V c, which belong to a process */
-    uint32_t process; /* of the head */
-    uint32_t frame;   /* of the head: name and category */
+    uint64_t offset;  /* offset of its '{' in the input */
+    uint32_t thread;  /* thread of the head; TV_NONE for N O D v V c, which belong to a process */
+    uint32_t process; /* process of the head */
+    uint32_t frame;   /* frame of the head: name and category */
     char phase;
     uint8_t kept;      /* enum tv_te_kept */
     uint8_t id_length; /* of the raw id */

@@ -54,7 +54,7 @@ struct te_memory_reading {
     struct te_memory_process *entries;
     size_t figure_count, figure_capacity, entry_count, entry_capacity;
     struct tv_map entry_of; /* process -> index in entries */
-    uint64_t offset;        /* of the current event */
+    uint64_t offset;        /* offset of the current event */
     bool bad;               /* some number of the current event is invalid */
 };
 

@@ -30,7 +30,7 @@
 struct te_nested_walk {
     struct tv_te_nested *open; /* the objects around the current place; arrays do not count */
     size_t depth, capacity;
-    struct tv_bytes key; /* of the member whose value is next; data NULL: no key */
+    struct tv_bytes key; /* key of the member whose value is next; data NULL: no key */
 };
 
 /* Return the string that begins at `at`, with its quotes. */

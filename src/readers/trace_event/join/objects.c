@@ -39,7 +39,7 @@ struct te_object_snapshot {
 /* The snapshots of an object, as a list. */
 struct te_object_life {
     uint32_t first_snapshot, last_snapshot; /* TV_NONE: none yet */
-    uint64_t offset;                        /* of the event that created it */
+    uint64_t offset;                        /* offset of the event that created it */
 };
 
 struct te_object_joining {
@@ -56,7 +56,7 @@ struct te_object_joining {
     size_t life_capacity;
     size_t first_object;
     const struct tv_te_deferred *event; /* whose snapshot is being read */
-    uint32_t category;                  /* of that snapshot */
+    uint32_t category;                  /* category of that snapshot */
 };
 
 /* Decode a raw value, and return its string of the head. */

@@ -43,7 +43,7 @@ struct te_stack_entry {
 struct te_stack_table {
     struct te_stacks *stacks;
     uint32_t process;
-    uint64_t offset; /* of the table, for diagnostics */
+    uint64_t offset; /* offset of the table, for diagnostics */
     struct te_stack_entry *entries;
     size_t count, capacity;
     size_t first_row; /* of this table; its entries have rows in their order */

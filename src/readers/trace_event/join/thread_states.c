@@ -71,15 +71,15 @@ static const struct te_state_name in_io = {"", "Uninterruptible Sleep (I/O)", IO
 
 /* One state track. */
 struct te_state_track {
-    uint32_t number; /* of the processor or the thread */
-    uint32_t last;   /* its last interval */
+    uint32_t number; /* number of the processor or the thread */
+    uint32_t last;   /* the last interval */
 };
 
 struct te_state_tracks {
     TV_TABLE(tv_state_slice) slices; /* their tracks are indices of `rows` */
     struct te_state_track *rows;
     size_t count, capacity;
-    struct tv_map numbers; /* of a processor or thread -> index of `rows` */
+    struct tv_map numbers; /* numbers of a processor or thread -> index of `rows` */
 };
 
 struct tv_te_states {

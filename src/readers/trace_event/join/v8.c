@@ -16,7 +16,7 @@
 #include "readers/v8/v8.h"
 
 struct te_v8_profile {
-    int64_t time; /* of the last sample; at first the start */
+    int64_t time; /* time of the last sample; at first the start */
     int64_t end;  /* of the profile; INT64_MIN: it does not tell */
     uint32_t thread;
     struct tv_v8_samples samples;
