@@ -3,6 +3,7 @@
  * append.c - the rows of one batch in another: traces are read on several threads, each into a
  * batch of its own.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -20,6 +21,7 @@ static void *append_rows(void *rows, size_t *count, size_t *room, struct tv_byte
                          size_t size)
 {
     size_t more = added.length / size;
+    assert(added.length % size == 0 && *count <= *room);
     if (more == 0)
         return rows;
     rows = tv_array_reserve(rows, room, *count + more, size);
@@ -39,6 +41,7 @@ static void *append_rows(void *rows, size_t *count, size_t *room, struct tv_byte
  * most methods already. */
 static uint32_t append_string(const struct append_job *job, uint32_t string)
 {
+    assert(string < tv_interner_count(job->from->strings));
     if (job->strings[string] == 0)
         job->strings[string] =
             tv_interner_add(job->to->strings, tv_interner_get(job->from->strings, string)) + 1;
@@ -118,6 +121,7 @@ static void append_details(const struct append_job *job, size_t table)
 bool tv_fleet_batch_append(struct tv_fleet_batch *batch, const struct tv_fleet_batch *from)
 {
     struct append_job job = {.to = batch, .from = from};
+    assert(batch != from);
     for (size_t i = 0; i < from->trace_count; i++)
         if (tv_fleet_batch_has(batch, from->traces[i].number))
             return false;

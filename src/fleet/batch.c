@@ -314,6 +314,8 @@ static void fleet_add_label(struct tv_fleet_batch *batch, struct fleet_trace *ro
     }
     batch->labels = tv_array_reserve(batch->labels, &batch->label_room, batch->label_count + 1,
                                      sizeof *batch->labels);
+    /* the labels of a trace are neighbours, and this trace is the last one */
+    assert(row->first_label + (size_t)row->label_count == batch->label_count);
     batch->labels[batch->label_count++] = (struct fleet_label){name, text};
     row->label_count++;
 }

@@ -17,6 +17,7 @@
  */
 #include "fleet/batch.h"
 
+#include <assert.h>
 #include <math.h>
 #include <pthread.h>
 
@@ -93,6 +94,7 @@ static void lengths_fill_buckets(void)
             end--;
         while (lengths_compute_bucket(end) <= bucket)
             end++;
+        assert(bucket < TV_COUNT(buckets.ends) && (bucket == 0 || end >= buckets.ends[bucket - 1]));
         buckets.ends[bucket] = end;
     }
     for (uint32_t bits = 0; bits < MAX_TABLE_BITS; bits++)
@@ -140,6 +142,7 @@ static uint32_t lengths_add_block(struct fleet_lengths *lengths)
 static void lengths_count(struct fleet_lengths *lengths, uint32_t method, tv_ns length)
 {
     uint32_t bucket = lengths_bucket_of(length), many = lengths->many[method];
+    assert(bucket < BLOCKS * BLOCK_BUCKETS);
     if (many == 0) {
         lengths->few = tv_array_reserve(lengths->few, &lengths->few_room, lengths->few_count + 1,
                                         sizeof *lengths->few);
@@ -239,6 +242,7 @@ void tv_fleet_add_lengths(struct tv_fleet_batch *batch, size_t first, const stru
 {
     struct fleet_lengths lengths = {.rows = rows};
     uint64_t id = 0;
+    assert(first <= batch->method_count); /* the methods of this trace are the last ones */
     if (batch->method_count == first)
         return;
     pthread_once(&buckets.once, lengths_fill_buckets);

@@ -18,6 +18,7 @@
  * compares names as small integers.  It orders them as such, too, and so the
  * names are sorted: ORDER BY name is alphabetical.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +77,8 @@ static void sql_sort_names(struct tv_sql_data *data)
         sorted[i] = sql_name_read(data->interner, i);
     qsort(sorted, data->name_count, sizeof *sorted, sql_compare_names);
     for (uint32_t i = 0; i < data->name_count; i++) {
+        /* distinct and in order, or ORDER BY name and joins by name would be wrong */
+        assert(i == 0 || strcmp(sorted[i - 1].text, sorted[i].text) < 0);
         data->names[i] = sorted[i].text;
         place[sorted[i].number] = i;
     }
@@ -108,8 +111,10 @@ static void sql_list_thread_tracks(struct tv_sql_data *data)
     for (uint32_t i = 0; i < trace->head->thread_count; i++)
         data->track_of[i] = TV_NONE;
     for (uint32_t i = trace->track_count; i-- > 0;)
-        if (trace->tracks[i].kind == TV_TRACK_THREAD && trace->tracks[i].thread != TV_NONE)
+        if (trace->tracks[i].kind == TV_TRACK_THREAD && trace->tracks[i].thread != TV_NONE) {
+            assert(trace->tracks[i].thread < trace->head->thread_count);
             data->track_of[trace->tracks[i].thread] = i;
+        }
 }
 
 /* Give each thread that has instants alone a track, so that these are found by it as slices are.
@@ -124,6 +129,8 @@ static void sql_list_bare_threads(struct tv_sql_data *data)
         if (instant->scope != TV_SCOPE_THREAD || instant->of == TV_NONE ||
             data->track_of[instant->of] != TV_NONE)
             continue;
+        /* once a thread: from here on it has a track */
+        assert(data->bare_count < trace->head->thread_count);
         data->track_of[instant->of] = (uint32_t)(next + data->bare_count);
         data->bare_threads[data->bare_count++] = instant->of;
     }
@@ -189,6 +196,7 @@ static void sql_list_figures(struct tv_sql_data *data)
     memset(data->dump_of_figure, 0xff, count * sizeof *data->dump_of_figure);
     for (size_t i = 0; i < tables->memory_dumps.count; i++) {
         const struct tv_memory_dump *dump = &tables->memory_dumps.rows[i];
+        assert(dump->first_figure + (uint64_t)dump->figure_count <= count);
         for (uint32_t j = 0; j < dump->figure_count; j++)
             data->dump_of_figure[dump->first_figure + j] = (uint32_t)i;
     }
@@ -225,6 +233,8 @@ void tv_sql_data_init(struct tv_sql_data *data, const struct tv_trace *trace)
     data->name_type = tv_duck.create_enum_type(data->names, data->name_count);
     int internal = tv_duck.enum_internal_type(data->name_type);
     data->name_bytes = internal == DUCK_UTINYINT ? 1 : internal == DUCK_USMALLINT ? 2 : 4;
+    /* the vectors of names hold the largest number */
+    assert((data->name_count - 1) >> (8 * data->name_bytes - 1) <= 1);
 }
 
 void tv_sql_data_release(struct tv_sql_data *data)

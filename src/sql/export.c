@@ -126,6 +126,7 @@ struct tv_sql_exporter *tv_sql_exporter_new(const struct tv_trace *trace)
 {
     struct tv_sql_exporter *made = tv_alloc(1, sizeof *made);
     tv_sql_data_init(&made->data, trace);
+    assert(made->output_count == 0 && !made->base);
     return made;
 }
 
@@ -192,6 +193,7 @@ static bool export_is_valid(const struct tv_sql_vector *vector, uint64_t row)
 static const struct tv_sql_vector *export_fill(struct tv_sql_exporter *exporter, uint32_t column,
                                                uint64_t first, uint32_t count)
 {
+    assert(count <= TV_SQL_ROWS && first + count <= exporter->count);
     struct tv_sql_vector *vector = &exporter->vectors[column];
     if (!vector->data)
         *vector = export_make_vector(exporter->base->columns[column].type);

@@ -15,6 +15,7 @@
  *
  * A query that first names one of the tables reads the heads of all packets.
  */
+#include <assert.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -96,6 +97,7 @@ static struct sql_sequence *packet_find_sequence(struct packet_visitor *visitor,
             (struct sql_sequence){.input = visitor->input, .id = id};
         tv_map_set(&visitor->sequences, id, place);
     }
+    assert(place < packets->sequences.count && packets->sequences.rows[place].id == id);
     return &packets->sequences.rows[place];
 }
 
@@ -225,6 +227,7 @@ void tv_sql_put_process_args(const struct tv_sql_data *data, struct tv_sql_vecto
                              uint64_t i, uint64_t process)
 {
     const struct tv_trace_info *info = data->trace->head;
+    assert(process < info->process_count);
     const struct tv_process *of = &info->processes[process];
     const struct tv_sql_packets *packets = packet_get(data);
     uint32_t input = 0, packet = TV_NONE;
@@ -239,6 +242,7 @@ void tv_sql_put_process_args(const struct tv_sql_data *data, struct tv_sql_vecto
 void tv_sql_put_thread_args(const struct tv_sql_data *data, struct tv_sql_vector *vector,
                             uint64_t i, uint64_t thread)
 {
+    assert(thread < data->trace->head->thread_count);
     const struct tv_thread *of = &data->trace->head->threads[thread];
     const struct tv_sql_packets *packets = packet_get(data);
     packet_put_args(data, vector, i,

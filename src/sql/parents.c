@@ -10,6 +10,8 @@
  */
 #include "sql/tables.h"
 
+#include <assert.h>
+
 /* Find the row and the index of a slice; false: the id is not one of a slice. */
 static bool sql_find_slice(const struct tv_sql_data *data, int64_t id, struct tv_slice_place *place)
 {
@@ -17,6 +19,7 @@ static bool sql_find_slice(const struct tv_sql_data *data, int64_t id, struct tv
         return false;
     place->row = tv_sql_row_of(data, (uint64_t)id);
     place->index = (uint32_t)((uint64_t)id - data->first_id[place->row]);
+    assert(place->index < data->trace->rows[place->row].count);
     return true;
 }
 
@@ -32,6 +35,8 @@ static int64_t sql_climb(const struct tv_sql_data *data, int64_t id, int64_t lev
         place.index = tv_slice_parent(data->trace, place.row, place.index);
         if (place.index == TV_NONE)
             return -1;
+        /* rows of a track are neighbours, the outermost calls first */
+        assert(data->trace->rows[place.row].depth > 0);
         place.row--;
     }
     return (int64_t)(data->first_id[place.row] + place.index);

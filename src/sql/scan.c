@@ -246,6 +246,7 @@ static void sql_fill_chunk(duck_call call, duck_chunk chunk)
     for (uint32_t i = 0; i < scan->column_count && count > 0; i++) {
         if (scan->columns[i] == TV_NONE)
             continue;
+        assert(scan->columns[i] < scan->info->table->column_count);
         struct tv_sql_vector vector = {.vector = tv_duck.data_chunk_get_vector(chunk, i)};
         vector.data = tv_duck.vector_get_data(vector.vector);
         vector.name_bytes = scan->info->data->name_bytes;

@@ -372,6 +372,7 @@ struct sql_children {
 static tv_ns sql_sum_children(struct sql_children *children)
 {
     tv_ns sum = 0;
+    assert(children->next < children->row_count);
     do {
         if (children->next >= children->first + children->count) {
             uint32_t left = children->row_count - children->next;
@@ -402,6 +403,9 @@ static void sql_fill_self(const struct tv_trace *trace, const struct sql_run *ru
         i++;
     if (i == run->count)
         return;
+    /* the calls inside are in the next row, which is of the same track */
+    assert(run->row + 1 < trace->row_count &&
+           trace->rows[run->row + 1].track == trace->rows[run->row].track);
     children.trace = trace;
     children.row = run->row + 1;
     children.row_count = trace->rows[children.row].count;
@@ -421,6 +425,7 @@ static void sql_fill_self(const struct tv_trace *trace, const struct sql_run *ru
 static void sql_fill_parent(const struct tv_sql_data *data, const struct sql_run *run, int64_t *put)
 {
     const struct tv_trace *trace = data->trace;
+    assert(run->row > 0);
     uint32_t above = run->row - 1;
     const uint8_t *flags = sql_flags_of(trace, run->row, run->index);
     const uint8_t *parents = sql_flags_of(trace, above, 0);
@@ -518,6 +523,7 @@ static void sql_fill_slice(const struct tv_sql_data *data, struct tv_sql_scratch
 {
     uint64_t slices = data->first_id[data->trace->row_count];
     uint32_t done = 0;
+    assert(first + count <= sql_slice_count(data));
     if (column == TV_SQL_SLICE_ID) {
         for (uint32_t i = 0; i < count; i++)
             tv_sql_put_integer(vector, i, (int64_t)(first + i));
@@ -530,6 +536,7 @@ static void sql_fill_slice(const struct tv_sql_data *data, struct tv_sql_scratch
                               .index = (uint32_t)(first + done - data->first_id[row]),
                               .count = left < count - done ? (uint32_t)left : count - done,
                               .at = done};
+        assert(run.count > 0 && run.count <= TV_SQL_ROWS); /* `scratch` has room */
         if (!sql_fill_run(data, column, &run, vector))
             sql_fill_each(data, scratch, column, &run, vector);
         done += run.count;

@@ -10,6 +10,7 @@
  *     plain vectors      those of an export without DuckDB (export.c): texts and names
  *                        are references to memory that outlives the chunk
  */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@
 void tv_sql_put_null(struct tv_sql_vector *vector, uint64_t i)
 {
     if (!vector->validity) {
+        assert(!vector->plain); /* which has its bits from the start */
         tv_duck.vector_ensure_validity_writable(vector->vector);
         vector->validity = tv_duck.vector_get_validity(vector->vector);
     }
@@ -91,7 +93,9 @@ void tv_sql_put_string(const struct tv_sql_data *data, struct tv_sql_vector *vec
 void tv_sql_put_name(const struct tv_sql_data *data, struct tv_sql_vector *vector, uint64_t i,
                      uint32_t frame)
 {
+    assert(frame < data->trace->head->frame_count);
     uint32_t number = data->name_of[frame];
+    assert(number < data->name_count);
     if (vector->plain) {
         tv_sql_put_text(vector, i, data->names[number]);
         return;
