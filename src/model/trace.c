@@ -74,6 +74,8 @@ void tv_trace_free(struct tv_trace *trace)
 {
     if (!trace)
         return;
+    /* A thread that writes the index may still read the columns.  Columns of a trace from an index
+     * point into its sections, which are closed as a whole. */
     tv_trace_await(trace);
     if (trace->sections)
         tv_sections_close(trace->sections);
@@ -177,6 +179,15 @@ static tv_ns decoder_end(const struct row_decoder *d, uint32_t index)
     return end * d->tick + d->offset;
 }
 
+/* A block has one base, and is wide as a whole or not at all, so the loops below decide once for up
+ * to 1,024 slices.  What remains in them is one addition and one multiplication for each slice,
+ * which the compiler turns into vector instructions.
+ *
+ *     base   0x1_ffff_fff0     64 bits, of the block's first slice
+ *     column       0x0000_0008     the low 32 bits of the slice's ticks
+ *     ticks  0x2_0000_0008     base + (column - low half of base), modulo 2^32: 0x18 after the base
+ */
+
 /* Return the number of slices in [first, first + count) that lie in one block. */
 static uint32_t decoder_run(uint32_t first, uint32_t count)
 {
@@ -273,6 +284,8 @@ uint32_t tv_row_find(const struct tv_trace *trace, uint32_t row, tv_ns time)
 uint32_t tv_row_find_from(const struct tv_trace *trace, uint32_t row, uint32_t from, tv_ns time)
 {
     struct row_decoder d = decoder_for_row(trace, row);
+    /* Callers walk through time, so the answer is mostly close: the cost grows with the logarithm
+     * of the distance, not of the row. */
     uint32_t low = from, step = 1;
     assert(from <= d.row->count);
     /* Double the step until it overshoots, then search within it. */
@@ -340,6 +353,9 @@ static uint32_t flag_count_before(const struct tv_slice_block *block, unsigned f
     return flag == TV_SLICE_FIRST_CHILD ? block->first_children : block->parents;
 }
 
+/* `flag` is one bit, so the division shifts it to the lowest bit of each byte; the mask removes
+ * what came over from the neighbouring byte.  The multiplication adds all eight bytes in the
+ * highest one. Callers pass constants, which makes the division a shift. */
 /* Return how many of eight bytes have the flag. */
 TV_INLINE uint32_t flag_count_eight(const uint8_t *flags, unsigned flag)
 {
@@ -375,6 +391,7 @@ static uint32_t flag_rank(const struct row_decoder *d, unsigned flag, uint32_t i
 static uint32_t flag_select(const struct row_decoder *d, unsigned flag, uint32_t number)
 {
     uint32_t low = 0, blocks = (d->row->count + TV_BLOCK_SLICES - 1) / TV_BLOCK_SLICES;
+    /* the slice is in the last block that has fewer than `number` before it */
     TV_LOWER_BOUND(low, blocks, i, flag_count_before(&d->blocks[i], flag) < number);
     if (!low)
         return d->row->count;
@@ -402,6 +419,8 @@ uint32_t tv_slice_parent(const struct tv_trace *trace, uint32_t row, uint32_t in
 {
     if (trace->rows[row].depth == 0)
         return TV_NONE;
+    /* the calls above that have children are as many as the groups of siblings below, in this order
+     */
     struct row_decoder below = decoder_for_row(trace, row), above = decoder_for_row(trace, row - 1);
     return flag_select(&above, TV_SLICE_HAS_CHILDREN,
                        flag_rank(&below, TV_SLICE_FIRST_CHILD, index));
@@ -415,6 +434,8 @@ void tv_slice_children(const struct tv_trace *trace, uint32_t row, uint32_t inde
     if (!(above.columns->flags[above.row->first + index] & TV_SLICE_HAS_CHILDREN))
         return;
     struct row_decoder below = decoder_for_row(trace, row + 1);
+    /* the children end where those of the next parent begin; after the last parent, at the row's
+     * end */
     uint32_t number = flag_rank(&above, TV_SLICE_HAS_CHILDREN, index);
     *first = flag_select(&below, TV_SLICE_FIRST_CHILD, number);
     *count = flag_select(&below, TV_SLICE_FIRST_CHILD, number + 1) - *first;
@@ -471,6 +492,8 @@ __extension__ typedef unsigned __int128 wide_product;
 /* Return before + (after - before) * part / whole, rounded down, for 0 <= part < whole. */
 static tv_ns interpolate_floor(tv_ns before, tv_ns after, tv_ns part, tv_ns whole)
 {
+    /* Exact, without going through double: CPU times of adjacent ranges must add up to that of
+     * both. The product of two times may have 128 bits. */
     uint64_t rise = (uint64_t)(after - before);
     uint64_t quotient = rise / (uint64_t)whole, rest = rise % (uint64_t)whole;
     wide_product product = (wide_product)rest * (uint64_t)part;
@@ -489,6 +512,8 @@ tv_ns tv_track_cpu_at(const struct tv_trace *trace, uint32_t track, tv_ns wall)
     if (wall >= around.wall_after)
         return around.cpu_after;
     for (uint32_t row = t->first_row; row < t->first_row + t->row_count; row++) {
+        /* slices of a row do not overlap: the last to start before the time and the next one have
+         * the nearest records of this row */
         uint32_t next = tv_row_find_start(trace, row, wall + 1);
         struct row_decoder d = decoder_for_row(trace, row);
         for (uint32_t i = next ? next - 1 : 0; i <= next && i < d.row->count; i++) {
@@ -510,6 +535,7 @@ uint32_t *tv_path_innermost(const struct tv_trace *trace, uint32_t path, size_t 
                             bool *cut)
 {
     const struct tv_path_node *nodes = trace->paths.nodes;
+    /* A node knows its parent alone, so the frames are counted first, and written from the back. */
     size_t depth = 0;
     uint32_t node = path;
     for (; node != TV_ROOT_PATH && depth < most; node = nodes[node].parent)
@@ -581,6 +607,8 @@ void tv_objects_index(struct tv_trace *trace)
             .object = (uint32_t)i,
         };
     }
+    /* References in events name the process by the text of its pid, not by our number, so keys have
+     * that text: a search compares numbers of strings and never the texts. */
     qsort(tables->object_keys, tables->objects.count, sizeof *tables->object_keys,
           object_compare_keys);
 }
@@ -633,6 +661,8 @@ static const struct tv_object *object_find_life(const struct tv_trace *trace,
     const struct tv_object *objects = trace->tables.objects.rows;
     size_t low = 0, count = trace->tables.objects.count;
     TV_LOWER_BOUND(low, count, i, object_compare_keys(&keys[i], wanted) <= 0);
+    /* Addresses are used again: a file may have thousands of lives of one id.  Few are looked at,
+     * as otherwise each reference of a hostile file would cost a pass over all of them. */
     for (size_t i = low, tried = 0; i > 0 && tried < MAX_LIVES; i--, tried++) {
         if (object_compare_names(&keys[i - 1], wanted) != 0)
             break;

@@ -58,7 +58,11 @@ static void display_add_part(struct tv_display_search *search, uint32_t row, uin
     };
 }
 
-/* Add the outermost calls of listed names in the rows of a track. */
+/* Add the outermost calls of listed names in the rows of a track.
+ *
+ * Most depths have no call of a listed name and are skipped as a whole.  In the others, a lookup by
+ * path decides for each call; `around` has the lists of its callers, so that a frame inside a frame
+ * is not another frame. */
 static void display_take_track(struct tv_display_search *search,
                                const struct tv_listed_calls *listed, const struct tv_track *track)
 {
@@ -96,7 +100,11 @@ static bool display_is_compositor(const struct tv_trace_info *head, uint32_t pro
                               TV_BYTES("surfaceflinger"));
 }
 
-/* Remove deliveries of buffers by the compositor, and by threads whose calls tell more. */
+/* Remove deliveries of buffers by the compositor, and by threads whose calls tell more.
+ *
+ * A swap hands a finished buffer to the display.  On a thread that draws by calls of other names it
+ * would count each frame twice, and the compositor does it for the buffers of all programs; only
+ * elsewhere, as in games, is it the one sign of a frame. */
 static void display_drop_swaps(struct tv_display_search *search)
 {
     const struct tv_trace *trace = search->trace;
@@ -133,6 +141,7 @@ static void display_sort_parts(struct tv_display_search *search)
     size_t count = search->part_count;
     struct tv_sort_key *keys = tv_alloc(count, sizeof *keys);
     struct tv_display_part *sorted = tv_alloc(count, sizeof *sorted);
+    /* the sort keeps the order of equal keys, so the second one leaves the starts in order */
     for (size_t i = 0; i < count; i++)
         keys[i] = (struct tv_sort_key){tv_sort_signed(search->parts[i].start), i};
     tv_sort_keys(keys, count);
@@ -186,7 +195,9 @@ static void display_extend(struct tv_display_frame *frame, const struct tv_displ
     frame->unfinished = frame->unfinished || part->open;
 }
 
-/* Return the number after the last blank of a part's name: "DrawFrames 4711". */
+/* Return the number after the last blank of a part's name: "DrawFrames 4711".
+ *
+ * Android's calls and its frame timeline name a frame by the same number, the vsync id. */
 static bool display_token(const struct tv_trace *trace, const struct tv_display_part *part,
                           uint64_t *token)
 {
@@ -209,6 +220,17 @@ static uint32_t display_timeline_of(const struct tv_display_search *search,
         return TV_NONE;
     return tv_display_search_token(search, display_process_of(search->trace, part), token);
 }
+
+/* Parts of a process come by start.  A drawing call belongs to the call of a main thread during
+ * which it began, and the frame lasts to its end:
+ *
+ *     main thread     [ doFrame 1   ]     [ doFrame 2 ]
+ *     render thread           [ draw 1    ]     [ draw 2 ]
+ *     frames          1 ------------------1
+ *                                         2 --------------2
+ *
+ * Several main threads of one process may be at work: the call that began last counts.
+ */
 
 /* The frames of a process whose main threads are at work. */
 struct frame_stack {
@@ -291,6 +313,7 @@ static void display_set_deadlines(struct tv_display_frames *frames)
         struct tv_display_frame *frame = &frames->list[i];
         const struct tv_slice slice = tv_slice_get(trace, frame->row, frame->index);
         frame->name = trace->paths.nodes[slice.path].frame;
+        /* a frame of a timeline came with its own deadline */
         if (trace->tracks[trace->rows[frame->row].track].kind == TV_TRACK_ASYNC)
             continue;
         frame->deadline = frames->intervals[trace->rows[frame->row].input].period;
@@ -423,6 +446,8 @@ static void display_add_own(struct own_times *own, const struct tv_trace *trace,
             own->names =
                 tv_array_reserve(own->names, &own->capacity, own->count + 1, sizeof *own->names);
             own->names[own->count++] = node->frame;
+            /* a call gives its whole time to its own name and takes it from its caller's, so in the
+             * sum each name has what no call inside it has */
             own->time[node->frame] += slices[i].length;
             if (inside && node->parent != TV_ROOT_PATH)
                 own->time[trace->paths.nodes[node->parent].frame] -= slices[i].length;
@@ -441,6 +466,7 @@ static void display_add_part_times(struct own_times *own, const struct tv_trace 
         display_add_own(own, trace, row, range, row > part->row);
         if (++row == track->first_row + track->row_count)
             break;
+        /* calls inside a call are those that start while it runs; the row below has no others */
         range[0] = tv_row_find_start(trace, row, part->start);
         range[1] = tv_row_find_start_near(trace, row, part->start + part->length, range[0]);
     }
@@ -457,6 +483,8 @@ static void display_take_cause(struct own_times *own, struct tv_display_frame *f
             frame->cause = name;
         }
     }
+    /* Clear only what this frame touched: an array of all names for each of many frames would take
+     * the time of their product. */
     for (size_t i = 0; i < own->count; i++)
         own->time[own->names[i]] = 0;
     own->count = 0;
@@ -548,6 +576,7 @@ static void display_sort_groups(struct tv_display_group *groups, uint32_t count)
     struct tv_display_group *sorted = tv_alloc(count, sizeof *sorted);
     struct tv_sort_key *keys = tv_alloc(count, sizeof *keys);
     for (uint32_t i = 0; i < count; i++)
+        /* complemented: the sort is ascending, and stable for equal groups */
         keys[i] = (struct tv_sort_key){~((uint64_t)groups[i].late << 32 | groups[i].count), i};
     tv_sort_keys(keys, count);
     for (uint32_t i = 0; i < count; i++)

@@ -27,6 +27,17 @@
 #include "base/sort.h"
 #include "readers/trace_event/join/join.h"
 
+/*
+ * A file may have millions of flow events, each with an id.  Few ids are longer than eight
+ * bytes and no number, so an id is 64 bits and a form: the text itself, or the number that the text
+ * writes in its one usual way.  So equal ids have equal bits, and texts are interned for the rest
+ * alone.
+ *
+ *     "42"                   form 2, bits '4' '2'
+ *     "0x7f3a5c001234"       TV_TE_FLOW_HEX, bits 0x7f3a5c001234
+ *     "a-long-request-id"    TV_TE_FLOW_LONG, bits its number in `longer`
+ */
+
 /* ---- Texts ---- */
 
 /* True when the text is how the number is written.  It has more than one digit. */
@@ -102,6 +113,8 @@ static size_t te_flow_keys_bytes(size_t slots)
 
 void tv_te_flow_keys_freeze(struct tv_te_flow_keys *keys)
 {
+    /* Keys are found by their numbers from now on.  The table is about as large as the keys,
+     * and the slices that the events bind to need the memory next. */
     if (keys->slots)
         tv_pages_free(keys->slots, te_flow_keys_bytes(keys->slot_count));
     keys->slots = NULL;
@@ -336,6 +349,7 @@ static void te_flow_merge_by_offset(struct tv_te_flow_list *events,
     size_t left = events->count, to = left + count;
     events->rows = tv_array_reserve(events->rows, &events->capacity, to, sizeof *events->rows);
     events->count = to;
+    /* from the back, so that no event is overwritten before it was moved */
     while (count > 0) {
         bool later = left > 0 && events->rows[left - 1].offset > rows[count - 1].offset;
         events->rows[--to] = later ? events->rows[--left] : rows[--count];
@@ -448,6 +462,15 @@ static void te_flow_open(const struct tv_te_flow_plan *plan, const struct tv_te_
         (struct te_flow_state){(uint32_t)(event - plan->events->rows), false};
 }
 
+/*
+ *     phase   no start yet        open                        open, an end was there
+ *     s       opens               warning: begun twice        opens anew
+ *     t       warning: no start   arrow, opens from here      arrow, opens from here
+ *     f       warning: no start   arrow, notes the end        arrow: one start, many ends
+ *
+ * An event without a slice changes nothing: an arrow needs two ends to be drawn.
+ */
+
 /* Pair a flow event: a step or an end makes an arrow, a start or a step opens one. */
 static void te_flow_pair_event(struct tv_te_flow_plan *plan, const struct tv_te_flow_event *event)
 {
@@ -506,7 +529,10 @@ static void te_flow_index_async(struct tv_te_flow_plan *plan)
               te_flow_compare_async);
 }
 
-/* Find the async slice of an event by its place in the file. */
+/* Find the async slice of an event by its place in the file.
+ *
+ * The slices of a thread are found through the assembly.  Async slices are on tracks of their own,
+ * so the only link back to an event is its offset. */
 static bool te_flow_find_async(struct tv_te_flow_plan *plan, struct tv_te_flow_event *event)
 {
     struct te_flow_async_slice wanted = {event->offset, 0, 0};
