@@ -91,6 +91,16 @@ struct tv_limiter {
     bool closed, ending;
 };
 
+/*
+ * Three kinds of threads meet here:
+ *
+ *     the limiter's     accepts, cuts, and reads the rest from sockets that linger
+ *     a connection's    attach -> set_state ... -> detach; its library closes the socket afterwards
+ *     the main thread   close (no new ones), wait_empty, stop, free
+ *
+ * A connection is in the list from before the server gets its socket until detach.
+ */
+
 /* Wake the thread, so that it looks at the lists again. */
 static void limiter_wake(const struct tv_limiter *limiter)
 {
@@ -191,6 +201,7 @@ void tv_limiter_set_state(struct tv_limiter *limiter, struct tv_connection *conn
     uint64_t now = (uint64_t)tv_monotonic_ms();
     pthread_mutex_lock(&limiter->lock);
     connection->received += bytes;
+    /* Time in the handler is the server's, not the client's: the window is moved by it. */
     if (state == TV_CONNECTION_HANDLER && connection->state != TV_CONNECTION_HANDLER) {
         connection->before = connection->state;
         connection->paused = now;
@@ -376,6 +387,9 @@ void tv_limiter_detach(struct tv_limiter *limiter, struct tv_connection *connect
         connection->next->previous = connection->previous;
     limiter->counts.connections--;
     pthread_cond_broadcast(&limiter->changed);
+    /* Closing a socket with unread input resets the connection, and a reset may overtake our
+     * answer.  So a duplicate stays open until the client has stopped sending; the library closes
+     * its own. */
     bool lingers = connection->lingers && !connection->cut && !limiter->ending &&
                    limiter->leaving_count < LINGERERS;
     int copy = lingers ? fcntl(connection->fd, F_DUPFD_CLOEXEC, 0) : -1;
@@ -574,6 +588,7 @@ static bool limiter_has_attached_all(const struct tv_limiter *limiter)
 static bool limiter_wait_until(struct tv_limiter *limiter,
                                bool (*holds)(const struct tv_limiter *limiter), unsigned timeout_ms)
 {
+    /* monotonic, as the condition's clock: setting the system's clock does not change the wait */
     struct timespec until = tv_monotonic_deadline(timeout_ms);
     int error = 0;
     pthread_mutex_lock(&limiter->lock);

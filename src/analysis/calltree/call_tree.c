@@ -36,6 +36,13 @@
 #define SECTION_WAITS TV_SECTION_TAG('t', 'r', 'e', 'w')
 #define SECTION_RAISED TV_SECTION_TAG('t', 'r', 'e', 'r')
 
+/*
+ *     costs (calls, wall, cpu) of nodes 0 .. count-1 | self_wall of all | self_cpu of all
+ *
+ * One block: an index file stores it as one section, a cache lends it again, and clearing a tree is
+ * one memset.  Counting touches the costs alone; the self times follow in one pass at the end.
+ */
+
 /* Lay a tree over `figures`: costs, then self times of either clock. */
 static struct tv_call_tree *call_tree_over(struct tv_tree_shape *shape, void *figures)
 {
@@ -174,6 +181,7 @@ void tv_call_tree_free(struct tv_call_tree *tree)
 {
     if (!tree)
         return;
+    /* `kept`: the caller owns the block.  `lent`: the block is a part of an index file. */
     if (tree->kept)
         tree->shape->parent = NULL;
     else if (!tree->lent)
@@ -206,6 +214,7 @@ void tv_call_tree_settle(struct tv_call_tree *tree)
 {
     assert(!tree->lent);
     tree->raised = false;
+    /* A parent has a smaller number than its children, so they all have had their turn. */
     for (uint32_t i = tree->count; i-- > 1;) {
         if (i % TV_TREE_READ_AHEAD == TV_TREE_READ_AHEAD - 1 || i == tree->count - 1)
             tv_call_tree_expect(tree, i / TV_TREE_READ_AHEAD);
@@ -222,6 +231,8 @@ void tv_call_tree_settle(struct tv_call_tree *tree)
         tv_time_add(&tree->self_cpu[parent], cpu);
         wall -= tree->self_wall[i];
         cpu -= tree->self_cpu[i];
+        /* Clocks of a file may contradict each other: children longer than their caller leave 0.
+         * Weights of samples may be negative, as freed bytes are, and stay so. */
         tree->self_wall[i] = wall > 0 || tree->figures.sampled ? wall : 0;
         tree->self_cpu[i] = cpu > 0 ? cpu : 0;
     }
@@ -257,6 +268,8 @@ TV_INLINE void call_tree_add_columns(struct tv_path_cost *cost, const struct tv_
                                      uint64_t first, uint32_t count, struct slice_unit unit,
                                      unsigned clocks)
 {
+    /* The hottest loop of the program: 8 to 12 bytes read for a slice, and one node that is mostly
+     * in the cache already.  Sums cannot overflow here, which call_tree_lengths_fit has checked. */
     const bool wall = clocks & TV_CLOCK_WALL, cpu = clocks & TV_CLOCK_CPU;
     const uint32_t *path = c->path + first;
     const uint32_t *length = wall ? c->length + first : NULL;
@@ -339,7 +352,10 @@ static void call_tree_add_blocks(struct tv_path_cost *cost, const struct tv_trac
     }
 }
 
-/* Slices that are read ahead of time: 256 KiB of each column. */
+/* Slices that are read ahead of time: 256 KiB of each column.
+ *
+ * The columns of a trace from an index are a mapped file: without the hint,
+ * each page that is not in memory would be waited for by itself. */
 #define READ_AHEAD_SLICES (64 * TV_BLOCK_SLICES)
 
 static void call_tree_expect_column(const uint32_t *column, uint64_t first, uint32_t count)
@@ -505,6 +521,7 @@ static uint32_t *tree_job_assign_depths(const struct tree_job *job)
     for (uint32_t i = 0; i < job->trace->row_count; i++)
         if (job->trace->rows[i].depth >= depths)
             depths = job->trace->rows[i].depth + 1;
+    /* A depth goes to the worker in whose share of all slices its middle lies. */
     uint64_t *slices = tv_alloc(depths, sizeof *slices), before = 0;
     uint32_t *owner = tv_alloc(depths, sizeof *owner);
     for (uint32_t i = 0; i < job->runs.count; i++)
@@ -573,6 +590,7 @@ static bool tree_job_subtracting_pays(const struct tree_job *job, const bool *wa
 {
     const struct tv_trace *trace = job->trace;
     uint64_t within = 0, outside = 0;
+    /* Raised times are not sums any more, so nothing can be subtracted from them. */
     if (!whole || !whole->counted || whole->raised)
         return false;
     for (uint32_t row = 0; row < trace->row_count; row++) {
@@ -668,6 +686,7 @@ void tv_call_tree_count_within(struct tv_call_tree *tree, const struct tv_trace 
                                const struct tv_call_tree *whole, unsigned workers)
 {
     bool *wanted = tv_selection_wanted(trace, selection);
+    /* the slices that the range cuts are added while the rows are planned, by this thread alone */
     struct tv_path_cost *first[1] = {tree->cost};
     struct tree_job job = {.trace = trace,
                            .selection = selection,
