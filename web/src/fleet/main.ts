@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The entry point of the page of the fleet: the methods that changed most between two versions,
 // the trend of one of them, and the traces behind a version. The choice is in the address.
+//
+//   choice --> versions --> regressions --> table of methods --> the first one, or the chosen one
+//                   |                          ^     ^                     |
+//                   |--> trends: courses ------'     |                     '--> trend: the chart
+//                   '--> changes: since when --------'                                '--> traces
+//
+// Questions take from milliseconds to many seconds, and the user may choose something else
+// meanwhile. Each kind of question counts its turns, and only the answer of the latest is shown.
 
 import { breakable, fill, h, iconButton, setAttribute, setText } from '../base/dom';
 import { plural } from '../base/format';
@@ -42,6 +50,7 @@ const REST = 150;
 
 const SVG = 'http://www.w3.org/2000/svg';
 
+/** An answer of `regressions`: rows by method, and what the server says about them. */
 interface Compared {
   rows: MethodRow[];
   note?: string;
@@ -142,6 +151,7 @@ class FleetPage {
     void this.during(() => this.begin());
   }
 
+  /** Show what goes wrong in a piece of work. A superseded question is no trouble. */
   private async during(work: () => Promise<void>): Promise<void> {
     this.trouble.hidden = true;
     try {
@@ -161,6 +171,7 @@ class FleetPage {
     }
   }
 
+  /** Ask for the versions first: the newest two are compared unless the address says otherwise. */
   private async begin(): Promise<void> {
     this.versions = await ask<VersionRow[]>('versions', {}, () => true);
     const names = versionsOf(this.versions);
@@ -202,6 +213,10 @@ class FleetPage {
     return () => number === this.turns[kind];
   }
 
+  /**
+   * Ask for everything that the choices at the top decide. The table of methods comes first; the
+   * courses, the trend and the flame graph follow side by side, each with its own error.
+   */
   private async show(): Promise<void> {
     const wanted = this.turn('methods');
     const [figure, where] = [this.place.get('figure'), this.place.where()];
@@ -221,6 +236,7 @@ class FleetPage {
     void this.during(() => this.showChanges(wanted));
   }
 
+  /** Add the small courses to the table. They cover all versions and come after the methods. */
   private async showCourses(wanted: () => boolean): Promise<void> {
     const question = { figure: this.place.get('figure'), where: this.place.where() };
     const rows = await ask<TrendsRow[]>('trends', question, wanted);

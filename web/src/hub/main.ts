@@ -41,6 +41,12 @@ function waitForNetwork(ms: number, abort: AbortSignal): Promise<void> {
   });
 }
 
+/**
+ * The page. Its frame stays while screens change:
+ *
+ *   address --> readPath --> ListScreen or TraceScreen, with its effects ended by the next screen
+ *   links inside, Back and Forward --> show(); uploads go on, whatever is on the screen
+ */
 class App {
   private readonly settings = new Settings();
   private readonly hub = signal<Hub | null>(null);
@@ -99,6 +105,7 @@ class App {
     void this.begin();
   }
 
+  /** Ask what this user may do, until the server answers; then uploads of an earlier visit go on. */
   private async begin(): Promise<void> {
     try {
       await this.again();
@@ -156,6 +163,7 @@ class App {
     setTimeout(() => setText(this.voice, text), 50);
   }
 
+  /** Follow links inside without a reload, which would end uploads; leave others to the browser. */
   private clicked(e: MouseEvent): void {
     if (e.defaultPrevented || e.button !== 0 || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey)
       return;
@@ -173,6 +181,7 @@ class App {
 
   private show(focus: boolean): void {
     const { trace } = readPath(location.pathname);
+    // Effects of the old screen would keep it alive and write into elements that are gone.
     this.endScreen();
     this.endScreen = ownEffects(() => {
       this.screen =
@@ -208,6 +217,7 @@ class App {
     if (phase !== 'done') return;
     this.say(`${name} is uploaded.`);
     void this.again().catch(() => undefined);
+    // Who sent one file wants to see it; who sent several, or went elsewhere, is not led away.
     const trace = upload.trace.peek();
     if (upload.alone && trace !== null && readPath(location.pathname).trace === null) {
       this.ctx.uploads.remove(upload);

@@ -28,6 +28,11 @@ class Word {
     return this.put(this.high ^ by.high, this.low ^ by.low);
   }
 
+  /**
+   * Multiply, modulo 2^64, as on paper: of the four products of halves, high * high is beyond 64
+   * bits, and the crosswise ones need their lower 32 bits alone. low * low needs all 64, which a
+   * double cannot hold, so it is taken in parts of 16 bits.
+   */
   times(by: Word): this {
     const [a1, a0, b1, b0] = [this.low >>> 16, this.low & 0xffff, by.low >>> 16, by.low & 0xffff];
     const cross = a1 * b0 + ((a0 * b0) >>> 16);
@@ -58,6 +63,11 @@ const P3 = new Word(0x165667b1, 0x9e3779f9);
 const P4 = new Word(0x85ebca77, 0xc2b2ae63);
 const P5 = new Word(0x27d4eb2f, 0x165667c5);
 
+/*
+ * Four lanes take 8 bytes each of a stripe of 32, so that a processor works on them side by side.
+ * Less than a stripe is kept until more comes, or is mixed in at the end: 8, 4 and 1 bytes at a
+ * time.
+ */
 const STRIPE = 32;
 const LANE = 8;
 const SHORT_LANE = 4;
@@ -102,10 +112,12 @@ export class Checksum {
     return this.lane.put(view.getUint32(at + 4, true), view.getUint32(at, true));
   }
 
+  /** Take 8 bytes into a lane. `lane` is used up: it is multiplied in place. */
   private round(sum: Word, lane: Word): Word {
     return sum.add(lane.times(P2)).turn(31).times(P1);
   }
 
+  /** Join the lanes. Fewer bytes than a stripe never reached them: then P5 stands for all four. */
   private together(): Word {
     if (this.length < STRIPE) return copy(P5);
     const sum = new Word(0, 0);

@@ -110,6 +110,7 @@ export class SqlView {
     );
     this.list = h('select', { class: 'of', attrs: { 'aria-label': 'Ready queries' } });
     this.list.addEventListener('change', () => this.choose());
+    // Without DuckDB, the program says why and what to do: the tab shows that instead of a box.
     if (typeof viewer.facts.sql === 'string') {
       const [what = '', ...remedy] = viewer.facts.sql.split(': ');
       this.element = h(
@@ -184,7 +185,10 @@ export class SqlView {
     return h('div', { class: 'pane-bar' }, ...asked, kinds, columns, track, more, this.status);
   }
 
-  /** Run what is in the box. */
+  /**
+   * Run what is in the box. The text goes to the address only now, not while it is typed, so that
+   * Back leads from query to query.
+   */
   private run(): void {
     const { text } = this.box;
     if (text.trim() === '') return;
@@ -195,6 +199,7 @@ export class SqlView {
     this.v.viewer.sql.set({ ...old, text, track: old.track && old.text === text });
   }
 
+  /** `ran` is noted first: the address, which changes with it, must not start the query again. */
   private start(text: string): void {
     this.ran = text;
     this.sort.set(null);
@@ -230,6 +235,7 @@ export class SqlView {
       own('Latest', this.latest.get()),
     ].filter(({ queries }) => queries.length > 0);
     this.listed = groups.flatMap(({ queries }) => queries);
+    // The value of an entry is its place in `listed`, over all groups.
     let at = 0;
     fill(
       this.list,
@@ -246,6 +252,7 @@ export class SqlView {
     );
   }
 
+  /** The list shows "Queries…" again at once, so that the same query can be chosen twice. */
   private choose(): void {
     const query = this.listed[Number(this.list.value || -1)];
     this.list.value = '';

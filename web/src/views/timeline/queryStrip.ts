@@ -20,6 +20,7 @@ const REACH = 3;
 /** The columns of a row that the tooltip shows. */
 const MOST_TOLD = 12;
 
+/** Return the tooltip of a bar. Texts come from the trace, so each is shortened and made visible. */
 function rowWords({ columns }: QueryTrack, { row }: QueryBar): string {
   return columns
     .slice(0, MOST_TOLD)
@@ -54,6 +55,7 @@ export class QueryStrip {
       h('div', { class: 'key' }, name, about, remove),
       this.place,
     );
+    // Empty, the strip has no height: the tracks move up.
     this.height = computed(() => {
       const lanes = asTrack.get()?.lanes.length ?? 0;
       const { row } = settings.theme.get().heights;
@@ -75,6 +77,7 @@ export class QueryStrip {
         `Rows of the query ${titleOf(track.of)}, ${about.textContent}`,
       );
     });
+    // The canvas reads with peek() while it paints: this effect names what a new picture depends on.
     effect(() => {
       viewer.view.get();
       viewer.unit.get();
