@@ -44,6 +44,7 @@ const GROUP_WORDS: Record<RelationGroup, [string, string]> = {
   recursive_children: ['↻▾ Children while recursive', 'called by the recursive calls'],
 };
 
+/** Return the name of a line, which it has again in the next answer: the cursor stays on it. */
 export function lineKey(line: ProfileLine): string {
   switch (line.kind) {
     case 'method':
@@ -224,7 +225,10 @@ function relationRow(line: RelationLine, c: CellContext): HTMLElement {
   return row;
 }
 
-/** Inclusive columns show the share of the opened method; other columns do not apply. */
+/**
+ * Inclusive columns show the share of the opened method, so the shares of a group add up to its
+ * own; exclusive columns say nothing about a pair of methods and stay empty.
+ */
 function relationCell(line: RelationLine, column: Column, scale: Scale): HTMLElement {
   const time = column.clock === 'cpu' ? line.cpu : line.real;
   let cell = emptyCell(column);

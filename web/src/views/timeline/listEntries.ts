@@ -15,7 +15,10 @@ import { wordsFor } from '../../model/words';
 import type { Views } from '../context';
 import type { TimelineView } from './timelineView';
 
-/** The maximum number of entries of one kind. */
+/**
+ * The maximum number of entries of one kind. The list is read from the top to the end; zooming in
+ * shows others.
+ */
 const MOST = 200;
 
 /** One line of the list. */
@@ -31,6 +34,7 @@ export interface Entry {
   what: { call: Call } | { mark: Mark } | null;
 }
 
+/** Say for how many things a mark stands: those of one pixel are merged. */
 const many = (count: number, what: string): string => (count > 1 ? plural(count, what) : what);
 
 const within = (time: number, view: Span): boolean => time >= view.from && time <= view.to;
