@@ -54,6 +54,7 @@ static bool record_cursor_next(const struct tv_trace_writer *writer, struct reco
         const struct tv_buffer_chunk *chunk = &writer->buffer->chunks[cursor->chunk - 1];
         while (cursor->at < chunk->count) {
             cursor->record = tv_trace_buffer_record(writer->buffer, chunk->first + cursor->at++);
+            /* a place whose thread was stopped before it wrote: the chunk ends here */
             if (cursor->record[0] == 0)
                 break;
             if (cursor->record[0] != TV_WORD_LEFT_OUT)
@@ -81,7 +82,8 @@ static uint64_t trace_writer_record_ns(const struct tv_trace_writer *writer, uin
     return record[1] > start ? record[1] - start : 0;
 }
 
-/* Make room for a bit for each method. */
+/* Make room for a bit for each method.  The set is mapped, not malloc's memory: a file is also
+ * written after a crash, when the crashed thread may hold the lock of malloc. */
 static bool used_methods_reserve(struct tv_trace_writer *writer)
 {
     size_t needed = writer->methods->count / 8 + (size_t)1;
@@ -184,6 +186,8 @@ static void trace_writer_prepare_thread(struct tv_trace_writer *writer, uint32_t
         bool enter = tv_mt_word_action((uint32_t)cursor.record[0]) == TV_MT_ENTER;
         uint64_t ns = trace_writer_record_ns(writer, thread, cursor.record);
         uint64_t since = ns > writer->shift_ns ? ns - writer->shift_ns : 0;
+        /* A file has 32 bits of microseconds.  A call whose exit is late stays open in the file;
+         * wrapped times would be wrong everywhere after. */
         bool late = since / NS_PER_US > TIME_US_MAX;
         if (late)
             atomic_store(&writer->buffer->head->overflow, 1);
@@ -191,6 +195,7 @@ static void trace_writer_prepare_thread(struct tv_trace_writer *writer, uint32_t
             cursor.record[0] = TV_WORD_LEFT_OUT;
             continue;
         }
+        /* what is left out above changes no depth: it is not in the file either */
         depth = enter ? depth + 1 : depth - (depth > 0);
         used_methods_mark(writer, number);
         writer->written++;
@@ -322,6 +327,12 @@ static bool record_cursor_is_before(const struct record_cursor *a, const struct 
     return a->ns < b->ns || (a->ns == b->ns && a->thread < b->thread);
 }
 
+/*
+ * The cursor with the smallest time is at the root; children of i are 2i+1 and 2i+2.  Taking a
+ * record changes the root alone, so one walk down restores the order: log2(threads) comparisons a
+ * record.
+ */
+
 /* Move a cursor down the heap to where it belongs. */
 static void record_heap_sift_down(struct record_cursor *heap, uint32_t count, uint32_t at)
 {
@@ -441,6 +452,8 @@ uint64_t tv_trace_stream_resume(struct tv_trace_writer *writer, const uint8_t *b
 {
     size_t packet, at = TV_MT_HEADER_SIZE;
     uint64_t records = 0;
+    /* A recorder that was killed left a file that may end within a packet: keep what is whole, and
+     * note which methods and threads it has named, so that the rest does not name them again. */
     while (at < size && (packet = stream_scan_packet(writer, bytes + at, size - at)) > 0) {
         records += tv_le_get_u16(bytes + at) != TV_MT_STREAM_ESCAPE;
         at += packet;
@@ -499,6 +512,7 @@ int tv_trace_stream_chunk(struct tv_trace_writer *writer, uint32_t chunk)
             atomic_store(&writer->buffer->head->overflow, 1);
         if (number == 0 || late)
             continue;
+        /* names before their first use: the file can be read up to any byte */
         if (used_methods_mark(writer, number))
             stream_put_method(writer, number);
         stream_put_thread(writer, from->thread);

@@ -75,6 +75,7 @@ static void sample_index_insert(struct tv_sample_index *index, uint64_t hash, ui
     index->slots[at] = number + 1;
 }
 
+/* Compute the hash of a stored entry again: a slot has no room for it, and tables seldom grow. */
 static uint64_t samples_hash_entry(const struct tv_samples *samples, bool trace, uint32_t number)
 {
     const struct tv_sample_element *elements = samples->elements.at;
@@ -107,6 +108,8 @@ void tv_samples_begin_tick(struct tv_samples *samples)
     samples->tick++;
 }
 
+/* Starts and ends of threads are listed in the order in which they were noticed, as the format of
+ * hprof wants them.  False: no memory, and the caller tries again at the next tick. */
 static bool samples_add_thread_event(struct tv_samples *samples, uint32_t thread, bool is_end)
 {
     struct tv_sample_event *event = sample_table_append(&samples->events, sizeof *event, 1);
@@ -127,6 +130,7 @@ bool tv_samples_mark_thread_seen(struct tv_samples *samples, uint32_t id)
 
 uint32_t tv_samples_add_thread(struct tv_samples *samples, const char *name, const char *group)
 {
+    /* All that may fail comes first: a thread without its start event would break the file. */
     struct tv_sample_thread thread = {.tick = samples->tick};
     thread.name = strdup(name);
     thread.group = group == NULL ? NULL : strdup(group);
@@ -149,6 +153,8 @@ void tv_samples_keep_thread(struct tv_samples *samples, uint32_t id)
     threads[id - TV_SAMPLES_FIRST_THREAD].tick = TV_SAMPLES_PERMANENT;
 }
 
+/* Threads that the tick did not see have ended.  If there is no memory for the event, `ended` stays
+ * false, and the next tick finds them again. */
 void tv_samples_end_unseen_threads(struct tv_samples *samples)
 {
     struct tv_sample_thread *threads = samples->threads.at;
@@ -295,6 +301,7 @@ bool tv_samples_add_at(struct tv_samples *samples, uint32_t id, const uint32_t *
         *kept = *moment;
         kept->trace = (uint32_t)(trace - first);
     }
+    /* the sample counts all the same; without its moment it is only missing on the time axis */
     samples->untimed += kept == NULL;
     return true;
 }
@@ -337,6 +344,7 @@ bool tv_samples_add_allocation(struct tv_samples *samples, uint32_t id, const ui
         samples->dropped++;
         return false;
     }
+    /* the weight of a stack is its bytes, so that ranks and pictures show who allocates most */
     trace->count += allocation->bytes;
     kept.trace = (uint32_t)(trace - (struct tv_sample_trace *)samples->traces.at);
     return samples_append_record(samples, &samples->allocations, &kept, sizeof kept);
