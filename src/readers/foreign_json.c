@@ -6,15 +6,13 @@
  *     {"snapshot": {"meta": {"node_fields": [...        top: snapshot; inside: node_fields
  *     {"log": {"version": "1.2", "entries": [...        top: log; inside: entries
  *
- * The scan needs no whole JSON: it gets the first 4096 bytes of a file, or single values from the
- * reader of Trace Event JSON when that finds no events. It follows strings and brackets only, and
- * stops where the text is cut.
+ * The scan (json/keys.h) needs no whole JSON: it gets the first 4096 bytes of a file, or single
+ * values from the reader of Trace Event JSON when that finds no events.
  */
 #include "readers/foreign.h"
 
-#include <string.h>
-
 #include "base/bytes.h"
+#include "readers/json/keys.h"
 
 #define KEYS(X)                                                                                    \
     X(TRACE_EVENTS, "traceEvents")                                                                 \
@@ -96,81 +94,25 @@ void tv_foreign_add_key(struct tv_foreign_keys *keys, struct tv_bytes key)
 
 /* ---- The scan ---- */
 
-struct foreign_json_scanner {
-    struct tv_foreign_keys *keys;
-    struct tv_bytes text;
-    size_t at;
-    unsigned depth; /* number of brackets around */
-    unsigned top;   /* depth of the keys of the outermost object */
-};
-
-static void foreign_json_skip_space(struct foreign_json_scanner *scan)
+/* Note the keys of the objects at depth `top`, and those further inside or outside. */
+static void foreign_json_scan(struct tv_foreign_keys *found, struct tv_json_keys keys, unsigned top)
 {
-    while (scan->at < scan->text.length && memchr(" \t\r\n", scan->text.data[scan->at], 4))
-        scan->at++;
-}
-
-/* Take a string, from its quote on. Return false when its end is missing. */
-static bool foreign_json_take_string(struct foreign_json_scanner *scan, struct tv_bytes *string)
-{
-    size_t start = ++scan->at;
-    while (scan->at < scan->text.length && scan->text.data[scan->at] != '"')
-        scan->at += scan->text.data[scan->at] == '\\' ? 2 : 1;
-    if (scan->at >= scan->text.length)
-        return false;
-    *string = (struct tv_bytes){scan->text.data + start, scan->at - start};
-    scan->at++;
-    return true;
-}
-
-/* Take a string; one before a colon is a key, at any depth. */
-static bool foreign_json_take_string_or_key(struct foreign_json_scanner *scan)
-{
-    struct tv_bytes string;
-    if (!foreign_json_take_string(scan, &string))
-        return false;
-    foreign_json_skip_space(scan);
-    if (scan->at >= scan->text.length || scan->text.data[scan->at] != ':')
-        return true;
-    scan->at++;
-    uint64_t *keys = scan->depth == scan->top ? &scan->keys->top : &scan->keys->inside;
-    *keys |= foreign_key_bit(string);
-    return true;
-}
-
-/* Walk over strings and brackets, and collect the keys. A text that is no JSON yields none, or a
- * few by accident, which is why formats with common words ask for a key inside, too. */
-static void foreign_json_scan(struct foreign_json_scanner *scan)
-{
-    while (scan->at < scan->text.length) {
-        uint8_t c = scan->text.data[scan->at];
-        if (c == '"') {
-            if (!foreign_json_take_string_or_key(scan))
-                return;
-            continue;
-        }
-        scan->depth += c == '{' || c == '[';
-        scan->depth -= (c == '}' || c == ']') && scan->depth > 0;
-        scan->at++;
-    }
+    struct tv_bytes key;
+    while (tv_json_keys_next(&keys, &key))
+        *(keys.depth == top ? &found->top : &found->inside) |= foreign_key_bit(key);
 }
 
 /* In a list, the keys of its objects count as the outermost ones. */
 void tv_foreign_scan_keys(struct tv_foreign_keys *keys, struct tv_bytes text)
 {
-    struct foreign_json_scanner scan = {.keys = keys, .text = text, .top = 1};
-    if (tv_bytes_starts_with(text, TV_BYTES("\xef\xbb\xbf")))
-        scan.at = 3;
-    foreign_json_skip_space(&scan);
-    if (scan.at < text.length && text.data[scan.at] == '[')
-        scan.top = 2;
-    foreign_json_scan(&scan);
+    struct tv_json_keys scan = tv_json_keys_of(text);
+    unsigned top = tv_json_keys_peek(&scan) == '[' ? 2 : 1;
+    foreign_json_scan(keys, scan, top);
 }
 
 void tv_foreign_scan_value(struct tv_foreign_keys *keys, struct tv_bytes text)
 {
-    struct foreign_json_scanner scan = {.keys = keys, .text = text, .depth = 1};
-    foreign_json_scan(&scan);
+    foreign_json_scan(keys, (struct tv_json_keys){.text = text, .depth = 1}, 0);
 }
 
 /* Trace Event JSON is read, and may contain any other key. */
@@ -188,10 +130,9 @@ const struct tv_foreign *tv_foreign_of_keys(const struct tv_foreign_keys *keys)
 const struct tv_foreign *tv_foreign_find_json(struct tv_bytes prefix)
 {
     struct tv_foreign_keys keys = {0};
-    size_t at = tv_bytes_starts_with(prefix, TV_BYTES("\xef\xbb\xbf")) ? 3 : 0;
-    while (at < prefix.length && memchr(" \t\r\n", prefix.data[at], 4))
-        at++;
-    if (at == prefix.length || (prefix.data[at] != '{' && prefix.data[at] != '['))
+    struct tv_json_keys scan = tv_json_keys_of(prefix);
+    char first = tv_json_keys_peek(&scan);
+    if (first != '{' && first != '[')
         return NULL;
     tv_foreign_scan_keys(&keys, prefix);
     return tv_foreign_of_keys(&keys);

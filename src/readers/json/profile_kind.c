@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "readers/json/keys.h"
 
 #define KINDS(X)                                                                                   \
     X(TRACE_EVENTS, "traceEvents")                                                                 \
@@ -71,87 +72,40 @@ static const char *const kind_texts[] = {
 
 /* The keys of the outermost object, and those further inside. */
 struct kind_scan {
-    struct tv_bytes text;
-    size_t at;
-    unsigned depth;
+    struct tv_json_keys keys;
     uint32_t top, inside;
     bool speedscope; /* the value of $schema says so */
     bool sample_ids; /* "samples" begins with a number */
 };
 
-static void kind_scan_skip_space(struct kind_scan *scan)
-{
-    while (scan->at < scan->text.length && scan->text.data[scan->at] != '\0' &&
-           strchr(" \t\r\n", scan->text.data[scan->at]))
-        scan->at++;
-}
-
-/* Take a string; false: its end is missing. */
-static bool kind_scan_take_string(struct kind_scan *scan, struct tv_bytes *string)
-{
-    size_t start = ++scan->at;
-    while (scan->at < scan->text.length && scan->text.data[scan->at] != '"')
-        scan->at += scan->text.data[scan->at] == '\\' ? 2 : 1;
-    if (scan->at >= scan->text.length)
-        return false;
-    *string = (struct tv_bytes){scan->text.data + start, scan->at++ - start};
-    return true;
-}
-
 /* Note what the value of a top key says. */
 static void kind_scan_look_at_value(struct kind_scan *scan, uint32_t key)
 {
-    struct kind_scan ahead = *scan;
+    struct tv_json_keys ahead = scan->keys;
     struct tv_bytes value;
-    kind_scan_skip_space(&ahead);
-    if (ahead.at >= ahead.text.length)
-        return;
-    if (key == KEY(SCHEMA) && ahead.text.data[ahead.at] == '"' &&
-        kind_scan_take_string(&ahead, &value))
+    char first = tv_json_keys_peek(&ahead);
+    if (key == KEY(SCHEMA) && first == '"' && tv_json_keys_take_string(&ahead, &value))
         for (size_t i = 0; i + 10 <= value.length; i++)
             scan->speedscope = scan->speedscope || memcmp(value.data + i, "speedscope", 10) == 0;
-    if (key == KEY(SAMPLES) && ahead.text.data[ahead.at] == '[') {
+    if (key == KEY(SAMPLES) && first == '[') {
         ahead.at++;
-        kind_scan_skip_space(&ahead);
-        scan->sample_ids = ahead.at < ahead.text.length && ahead.text.data[ahead.at] >= '0' &&
-                           ahead.text.data[ahead.at] <= '9';
+        first = tv_json_keys_peek(&ahead);
+        scan->sample_ids = first >= '0' && first <= '9';
     }
-}
-
-/* Take a string, and note it if it is a key. */
-static bool kind_scan_take_text(struct kind_scan *scan)
-{
-    struct tv_bytes string;
-    if (!kind_scan_take_string(scan, &string))
-        return false;
-    kind_scan_skip_space(scan);
-    if (scan->at >= scan->text.length || scan->text.data[scan->at] != ':')
-        return true;
-    scan->at++;
-    for (size_t i = 0; i < KIND_KEY_COUNT; i++) {
-        if (!tv_bytes_equal(string, tv_bytes_of(kind_texts[i])))
-            continue;
-        *(scan->depth == 1 ? &scan->top : &scan->inside) |= UINT32_C(1) << i;
-        if (scan->depth == 1)
-            kind_scan_look_at_value(scan, UINT32_C(1) << i);
-    }
-    return true;
 }
 
 /* Read keys to the end of the text, or to one that no profile has at the top. */
 static void kind_scan_run(struct kind_scan *scan)
 {
-    while (scan->at < scan->text.length && !(scan->top & KIND_NO_PROFILE)) {
-        uint8_t c = scan->text.data[scan->at];
-        if (c == '"') {
-            if (!kind_scan_take_text(scan))
-                return;
-            continue;
+    struct tv_bytes key;
+    while (!(scan->top & KIND_NO_PROFILE) && tv_json_keys_next(&scan->keys, &key))
+        for (size_t i = 0; i < KIND_KEY_COUNT; i++) {
+            if (!tv_bytes_equal(key, tv_bytes_of(kind_texts[i])))
+                continue;
+            *(scan->keys.depth == 1 ? &scan->top : &scan->inside) |= UINT32_C(1) << i;
+            if (scan->keys.depth == 1)
+                kind_scan_look_at_value(scan, UINT32_C(1) << i);
         }
-        scan->depth += c == '{' || c == '[';
-        scan->depth -= (c == '}' || c == ']') && scan->depth > 0;
-        scan->at++;
-    }
 }
 
 /* Tell the two profiles with a "head" apart by what its nodes have. */
@@ -194,11 +148,8 @@ static enum tv_json_profile kind_of_otlp(const struct kind_scan *scan)
 
 enum tv_json_profile tv_json_profile_kind(struct tv_bytes prefix)
 {
-    struct kind_scan scan = {.text = prefix};
-    if (tv_bytes_starts_with(prefix, TV_BYTES("\xef\xbb\xbf")))
-        scan.at = 3;
-    kind_scan_skip_space(&scan);
-    if (scan.at >= prefix.length || prefix.data[scan.at] != '{')
+    struct kind_scan scan = {.keys = tv_json_keys_of(prefix)};
+    if (tv_json_keys_peek(&scan.keys) != '{')
         return TV_JSON_PROFILE_NONE;
     kind_scan_run(&scan);
     if (scan.top & KIND_NO_PROFILE)
