@@ -255,6 +255,20 @@ void tv_column_release(struct tv_answer_column *column);
 void tv_column_write_times(struct tv_out *out, const struct tv_answer_column *column);
 void tv_column_write_numbers(struct tv_out *out, const struct tv_answer_column *column);
 
+/* Write a column whose row `i` has this value, an expression. */
+#define TV_COLUMN_OF_TIMES(out, column, i, value)                                                  \
+    do {                                                                                           \
+        for (uint32_t i = 0; i < (column)->count; i++)                                             \
+            (column)->times[i] = (double)(value);                                                  \
+        tv_column_write_times(out, column);                                                        \
+    } while (0)
+#define TV_COLUMN_OF_NUMBERS(out, column, i, value)                                                \
+    do {                                                                                           \
+        for (uint32_t i = 0; i < (column)->count; i++)                                             \
+            (column)->numbers[i] = (value);                                                        \
+        tv_column_write_numbers(out, column);                                                      \
+    } while (0)
+
 /* Write numbers without padding. */
 void tv_column_write_u32(struct tv_out *out, const uint32_t *numbers, uint32_t count);
 

@@ -412,9 +412,7 @@ static double view_tree_figure(const struct tv_tree_line *line, enum tree_figure
 static void view_tree_write_figure(struct tv_out *out, struct tv_answer_column *column,
                                    const struct tv_tree_lines *lines, enum tree_figure figure)
 {
-    for (uint32_t i = 0; i < lines->count; i++)
-        column->times[i] = view_tree_figure(&lines->lines[i], figure);
-    tv_column_write_times(out, column);
+    TV_COLUMN_OF_TIMES(out, column, i, view_tree_figure(&lines->lines[i], figure));
 }
 
 /* Write the columns of figures for each clock. */
@@ -437,19 +435,12 @@ static void view_tree_write_figures(struct tv_out *out, struct tv_answer_column 
 static void view_tree_write_numbers(struct tv_out *out, struct tv_answer_column *column,
                                     const struct tv_tree_lines *lines)
 {
-    for (uint32_t i = 0; i < lines->count; i++)
-        column->numbers[i] = lines->lines[i].frame;
-    tv_column_write_numbers(out, column);
-    for (uint32_t i = 0; i < lines->count; i++)
-        column->numbers[i] = lines->lines[i].node;
-    tv_column_write_numbers(out, column);
-    for (uint32_t i = 0; i < lines->count; i++)
-        column->numbers[i] = lines->lines[i].parent;
-    tv_column_write_numbers(out, column);
-    for (uint32_t i = 0; i < lines->count; i++)
-        column->numbers[i] = (lines->lines[i].has_children ? HAS_CHILDREN : 0) |
-                             (lines->lines[i].opened ? OPENED : 0);
-    tv_column_write_numbers(out, column);
+    TV_COLUMN_OF_NUMBERS(out, column, i, lines->lines[i].frame);
+    TV_COLUMN_OF_NUMBERS(out, column, i, lines->lines[i].node);
+    TV_COLUMN_OF_NUMBERS(out, column, i, lines->lines[i].parent);
+    TV_COLUMN_OF_NUMBERS(out, column, i,
+                         (lines->lines[i].has_children ? HAS_CHILDREN : 0) |
+                             (lines->lines[i].opened ? OPENED : 0));
 }
 
 /* Write all lines, or fail if they are too many. */
@@ -471,9 +462,7 @@ static enum tv_status view_tree_write_lines(struct tv_out *out, const struct tv_
     view_tree_write_numbers(out, &column, lines);
     tv_column_release(&column);
     struct tv_answer_column names = tv_column_new(asked->question.name_count);
-    for (uint32_t i = 0; i < names.count; i++)
-        names.numbers[i] = asked->names[i].node;
-    tv_column_write_numbers(out, &names);
+    TV_COLUMN_OF_NUMBERS(out, &names, i, asked->names[i].node);
     tv_column_release(&names);
     return TV_OK;
 }

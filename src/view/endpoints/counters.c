@@ -218,10 +218,8 @@ static void counter_write_samples(struct tv_out *out, const struct shown_counter
     tv_out_le32(out, shown->counter->series_count);
     tv_out_le32(out, shown->groups);
     tv_out_le32(out, shown->merged);
-    for (uint32_t i = 0; i < shown->groups; i++)
-        column.times[i] =
-            (double)tv_counter_sample_time(shown->trace, shown->counter, shown->begin[i]);
-    tv_column_write_times(out, &column);
+    TV_COLUMN_OF_TIMES(out, &column, i,
+                       tv_counter_sample_time(shown->trace, shown->counter, shown->begin[i]));
     for (uint32_t k = 0; k < shown->counter->series_count; k++)
         for (int what = FIRST; what <= (shown->merged ? HIGHEST : FIRST); what++) {
             for (uint32_t i = 0; i < shown->groups; i++)

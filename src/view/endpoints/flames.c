@@ -47,30 +47,19 @@ static void view_flame_write(struct tv_out *out, const struct tv_flame *flame)
     tv_out_le32(out, count);
     tv_out_f64(out, (double)flame->total);
     tv_out_f64(out, (double)flame->left_out);
-    for (uint32_t i = 0; i < count; i++)
-        column.times[i] = (double)flame->frames[i].start;
-    tv_column_write_times(out, &column);
-    for (uint32_t i = 0; i < count; i++)
-        column.times[i] = (double)flame->frames[i].width;
-    tv_column_write_times(out, &column);
-    for (uint32_t i = 0; i < count; i++)
-        column.times[i] = (double)flame->frames[i].self;
-    tv_column_write_times(out, &column);
+    TV_COLUMN_OF_TIMES(out, &column, i, flame->frames[i].start);
+    TV_COLUMN_OF_TIMES(out, &column, i, flame->frames[i].width);
+    TV_COLUMN_OF_TIMES(out, &column, i, flame->frames[i].self);
     for (uint32_t i = 0; i < count; i++) {
         assert(flame->frames[i].depth < flame->levels);
         column.numbers[i] = flame->frames[i].depth;
     }
     tv_column_write_numbers(out, &column);
-    for (uint32_t i = 0; i < count; i++)
-        column.numbers[i] = flame->frames[i].frame;
-    tv_column_write_numbers(out, &column);
-    for (uint32_t i = 0; i < count; i++)
-        column.numbers[i] = flame->frames[i].path;
-    tv_column_write_numbers(out, &column);
-    for (uint32_t i = 0; i < count; i++)
-        column.numbers[i] =
-            (uint32_t)(flame->frames[i].calls < UINT32_MAX ? flame->frames[i].calls : UINT32_MAX);
-    tv_column_write_numbers(out, &column);
+    TV_COLUMN_OF_NUMBERS(out, &column, i, flame->frames[i].frame);
+    TV_COLUMN_OF_NUMBERS(out, &column, i, flame->frames[i].path);
+    TV_COLUMN_OF_NUMBERS(
+        out, &column, i,
+        (uint32_t)(flame->frames[i].calls < UINT32_MAX ? flame->frames[i].calls : UINT32_MAX));
     tv_column_release(&column);
 }
 

@@ -83,24 +83,13 @@ static void view_tile_write(struct tv_out *out, const struct tv_view *view,
     tv_out_f64(out, (double)tile->key.number);
     tv_out_le32(out, tile->has_density);
     tv_out_le32(out, 0);
-    for (uint32_t i = 0; i < count; i++)
-        column.times[i] = (double)tile->slices[i].start;
-    tv_column_write_times(out, &column);
-    for (uint32_t i = 0; i < count; i++)
-        column.times[i] = (double)tile->slices[i].length;
-    tv_column_write_times(out, &column);
-    for (uint32_t i = 0; i < count; i++)
-        column.numbers[i] = tile->slices[i].row;
-    tv_column_write_numbers(out, &column);
-    for (uint32_t i = 0; i < count; i++)
-        column.numbers[i] = tile->slices[i].index;
-    tv_column_write_numbers(out, &column);
-    for (uint32_t i = 0; i < count; i++)
-        column.numbers[i] = tile->slices[i].frame;
-    tv_column_write_numbers(out, &column);
-    for (uint32_t i = 0; i < count; i++)
-        column.numbers[i] = coloured ? view_tile_flags(view, tile, i) : tile->slices[i].flags;
-    tv_column_write_numbers(out, &column);
+    TV_COLUMN_OF_TIMES(out, &column, i, tile->slices[i].start);
+    TV_COLUMN_OF_TIMES(out, &column, i, tile->slices[i].length);
+    TV_COLUMN_OF_NUMBERS(out, &column, i, tile->slices[i].row);
+    TV_COLUMN_OF_NUMBERS(out, &column, i, tile->slices[i].index);
+    TV_COLUMN_OF_NUMBERS(out, &column, i, tile->slices[i].frame);
+    TV_COLUMN_OF_NUMBERS(out, &column, i,
+                         coloured ? view_tile_flags(view, tile, i) : tile->slices[i].flags);
     tv_column_release(&column);
     if (!tile->has_density)
         return;
