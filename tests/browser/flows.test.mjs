@@ -304,6 +304,17 @@ test('flows can be drawn by category, and the address keeps it', async () => {
     (await menu.getByRole('menuitemcheckbox').allInnerTexts()).map((t) => t.replace(/\s+/g, ' ')),
     ['✓ Of the selected slice', 'net 3', 'work 1'],
   );
+  const focused = () => page.evaluate(() => document.activeElement.textContent);
+  for (const [key, entry] of [
+    ['End', 'work1'],
+    ['n', 'None'],
+    ['n', 'net3'],
+    ['Home', '✓Of the selected slice'],
+    ['ArrowUp', 'work1'],
+  ]) {
+    await page.keyboard.press(key);
+    assert.equal(await focused(), entry, `after ${key}`);
+  }
   assert.match(await menu.innerText(), /1 flow event without an arrow: see Health/);
   await menu.getByRole('menuitemcheckbox', { name: 'net' }).click();
   // Thin and half transparent, so the head at the start of "handle" is looked at.
@@ -317,6 +328,7 @@ test('flows can be drawn by category, and the address keeps it', async () => {
   await until(ink, 0, 'no arrow again');
   await page.keyboard.press('Escape');
   assert.equal(await menu.isHidden(), true);
+  assert.equal(await focused(), 'Flowsnone', 'the focus is back on the button');
   await choose('main', 1, 110);
   await until(heading, 'send', 'the selected call');
   await rested(page);
