@@ -154,11 +154,11 @@ struct tv_bytes tv_bytes_base_name(struct tv_bytes path)
 
 struct tv_bytes tv_bytes_trim(struct tv_bytes bytes)
 {
-    while (bytes.length > 0 && tv_is_blank(bytes.data[0])) {
+    while (bytes.length > 0 && tv_is_space(bytes.data[0])) {
         bytes.data++;
         bytes.length--;
     }
-    while (bytes.length > 0 && tv_is_blank(bytes.data[bytes.length - 1]))
+    while (bytes.length > 0 && tv_is_space(bytes.data[bytes.length - 1]))
         bytes.length--;
     return bytes;
 }

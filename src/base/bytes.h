@@ -147,10 +147,16 @@ static inline bool tv_is_blank(uint8_t c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
+/* Return whether a byte is white space of JSON and XML: a blank or a newline. */
+static inline bool tv_is_space(uint8_t c)
+{
+    return tv_is_blank(c) || c == '\n';
+}
+
 /* Return the last part of a path, "app.trace" of "/data/app.trace"; empty after a final '/'. */
 struct tv_bytes tv_bytes_base_name(struct tv_bytes path);
 
-/* Return the bytes without blanks at both ends. */
+/* Return the bytes without white space at both ends. */
 struct tv_bytes tv_bytes_trim(struct tv_bytes bytes);
 
 /* Skip blanks, take the word up to the next blank, and leave the rest in *bytes.  The word is empty

@@ -27,11 +27,6 @@ static int base64_digit_value(uint8_t c)
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-static bool base64_is_blank(uint8_t c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 /* Decode the two or three digits before the first '=', which closes the last group. */
 static size_t base64_finish_padded(struct tv_base64 *state, uint8_t *to)
 {
@@ -50,7 +45,7 @@ size_t tv_base64_decode(struct tv_base64 *state, struct tv_bytes text, uint8_t *
     for (; i < text.length; i++) {
         uint8_t c = text.data[i];
         int value = base64_digit_value(c);
-        if (base64_is_blank(c) || (c == '=' && state->padded))
+        if (tv_is_space(c) || (c == '=' && state->padded))
             continue;
         if (c == '=') {
             count += base64_finish_padded(state, to + count);

@@ -104,30 +104,19 @@ bool tv_thread_matches(const struct tv_trace_info *head, uint32_t thread, struct
            subset_id_matches(head, t->id, t->key, pattern);
 }
 
-static struct tv_bytes subset_trim_spaces(struct tv_bytes text)
-{
-    while (text.length > 0 && text.data[0] <= ' ') {
-        text.data++;
-        text.length--;
-    }
-    while (text.length > 0 && text.data[text.length - 1] <= ' ')
-        text.length--;
-    return text;
-}
-
 bool tv_categories_next(struct tv_bytes *list, struct tv_bytes *name)
 {
     if (list->length == 0)
         return false;
     tv_bytes_split(list, ',', name);
-    *name = subset_trim_spaces(*name);
+    *name = tv_bytes_trim(*name);
     return true;
 }
 
 bool tv_categories_match(struct tv_bytes list, struct tv_bytes pattern)
 {
     struct tv_bytes name;
-    if (subset_trim_spaces(list).length == 0)
+    if (tv_bytes_trim(list).length == 0)
         return tv_glob_matches(TV_BYTES(""), pattern);
     while (tv_categories_next(&list, &name))
         if (tv_glob_matches(name, pattern))

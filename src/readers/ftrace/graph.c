@@ -45,19 +45,6 @@
 /* An instant's name is cut to this length when it is an event in a comment. */
 #define LONGEST_NAME 128
 
-/* Return the text without spaces and tabs at both ends; a carriage return is gone already. */
-static struct tv_bytes ft_graph_trim(struct tv_bytes text)
-{
-    while (text.length > 0 && (text.data[0] == ' ' || text.data[0] == '\t')) {
-        text.data++;
-        text.length--;
-    }
-    while (text.length > 0 &&
-           (text.data[text.length - 1] == ' ' || text.data[text.length - 1] == '\t'))
-        text.length--;
-    return text;
-}
-
 /* Return the text without its first `count` bytes. */
 static struct tv_bytes ft_graph_skip(struct tv_bytes text, size_t count)
 {
@@ -83,11 +70,11 @@ static bool ft_graph_parse_time(struct tv_bytes text, tv_ns *time)
 static bool ft_graph_parse_duration(struct tv_bytes text, tv_ns *duration)
 {
     if (text.length > 0 && memchr("+!#*@$", text.data[0], 6))
-        text = ft_graph_trim(ft_graph_skip(text, 1));
+        text = tv_bytes_trim(ft_graph_skip(text, 1));
     if (text.length < 4 || memcmp(text.data + text.length - 2, "us", 2) != 0)
         return false;
     text.length -= 2;
-    text = ft_graph_trim(text);
+    text = tv_bytes_trim(text);
     return text.length > 0 && tv_ft_is_digit(text.data[0]) &&
            tv_parse_time(text, NS_PER_US, duration) && *duration < LONGEST;
 }
@@ -129,14 +116,14 @@ static bool ft_graph_take_cpu(struct tv_bytes *text, struct tv_ft_graph_line *li
         return false;
     line->cpu = cpu;
     line->has_cpu = true;
-    *text = ft_graph_trim(ft_graph_skip(*text, length + 1));
+    *text = tv_bytes_trim(ft_graph_skip(*text, length + 1));
     return true;
 }
 
 /* Take a column. Return false when the text is not one. */
 static bool ft_graph_take_column(struct tv_bytes column, struct tv_ft_graph_line *line)
 {
-    column = ft_graph_trim(column);
+    column = tv_bytes_trim(column);
     bool known = ft_graph_take_cpu(&column, line);
     if (column.length == 0)
         return true;
@@ -178,7 +165,7 @@ static bool ft_graph_parse_call(struct tv_bytes text, struct tv_ft_graph_line *l
     const uint8_t *open = text.length > 0 ? memchr(text.data, '(', text.length) : NULL;
     if (!open || open == text.data)
         return false;
-    line->name = ft_graph_trim((struct tv_bytes){text.data, (size_t)(open - text.data)});
+    line->name = tv_bytes_trim((struct tv_bytes){text.data, (size_t)(open - text.data)});
     /* Only a module may follow the name: "name [module]". */
     const uint8_t *space = memchr(line->name.data, ' ', line->name.length);
     if (line->name.length == 0 ||
@@ -197,10 +184,10 @@ static struct tv_bytes ft_graph_parse_comment(struct tv_bytes text)
 {
     if (text.length < 4 || memcmp(text.data, "/*", 2) != 0)
         return (struct tv_bytes){NULL, 0};
-    text = ft_graph_trim(ft_graph_skip(text, 2));
+    text = tv_bytes_trim(ft_graph_skip(text, 2));
     if (text.length >= 2 && memcmp(text.data + text.length - 2, "*/", 2) == 0)
         text.length -= 2;
-    return ft_graph_trim(text);
+    return tv_bytes_trim(text);
 }
 
 /* Parse the function column: "}", a comment, which is an event or trace_printk, or a call. */
@@ -210,14 +197,14 @@ static bool ft_graph_parse_text(struct tv_bytes text, struct tv_ft_graph_line *l
     line->name = (struct tv_bytes){NULL, 0};
     if (text.length > 0 && text.data[0] == '}') {
         line->kind = TV_FT_GRAPH_EXIT;
-        struct tv_bytes name = ft_graph_parse_comment(ft_graph_trim(ft_graph_skip(text, 1)));
+        struct tv_bytes name = ft_graph_parse_comment(tv_bytes_trim(ft_graph_skip(text, 1)));
         line->returns = name.length > 0 && memchr(name.data, '=', name.length) != NULL;
         /* The comment may hold something other than the name: "<-caller", "ret=0". */
         if (name.length > 0 && name.data[0] != '<' &&
             !tv_bytes_starts_with(name, TV_BYTES("ret")) && name.data[0] != '=')
             line->name = tv_ft_first_word(name);
         return text.length == 1 || name.length > 0 ||
-               ft_graph_trim(ft_graph_skip(text, 1)).length == 0;
+               tv_bytes_trim(ft_graph_skip(text, 1)).length == 0;
     }
     line->name = ft_graph_parse_comment(text);
     if (line->name.length > 0) {
@@ -235,8 +222,8 @@ static bool ft_graph_parse_switch(struct tv_bytes text, struct tv_ft_graph_line 
         return false;
     struct tv_bytes left = {text.data, (size_t)(next.data - text.data) - 4};
     line->kind = TV_FT_GRAPH_SWITCH;
-    return ft_graph_parse_task(ft_graph_trim(left), &line->task, &line->tid) &&
-           ft_graph_parse_task(ft_graph_trim(next), &line->next, &line->next_tid);
+    return ft_graph_parse_task(tv_bytes_trim(left), &line->task, &line->tid) &&
+           ft_graph_parse_task(tv_bytes_trim(next), &line->next, &line->next_tid);
 }
 
 bool tv_ft_graph_parse(struct tv_bytes text, struct tv_ft_graph_line *line)
@@ -252,7 +239,7 @@ bool tv_ft_graph_parse(struct tv_bytes text, struct tv_ft_graph_line *line)
         any = true;
         text = ft_graph_skip(text, length + 1);
     }
-    text = ft_graph_trim(text);
+    text = tv_bytes_trim(text);
     any |= ft_graph_take_cpu(&text, line);
     if (!any)
         return false;

@@ -12,19 +12,7 @@
  */
 #include "readers/instruments/xml.h"
 
-static bool xml_is_space(uint8_t c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-static struct tv_bytes xml_trim(struct tv_bytes text)
-{
-    while (text.length > 0 && xml_is_space(text.data[0]))
-        text.data++, text.length--;
-    while (text.length > 0 && xml_is_space(text.data[text.length - 1]))
-        text.length--;
-    return text;
-}
+#include "base/bytes.h"
 
 static struct tv_bytes xml_rest(const struct tv_cursor *cursor)
 {
@@ -86,7 +74,7 @@ static void xml_parse_tag(struct tv_bytes inside, struct tv_xml_token *token)
         token->empty = true;
         inside.length--;
     }
-    while (length < inside.length && !xml_is_space(inside.data[length]))
+    while (length < inside.length && !tv_is_space(inside.data[length]))
         length++;
     token->name = (struct tv_bytes){inside.data, length};
     token->attributes = (struct tv_bytes){inside.data + length, inside.length - length};
@@ -156,8 +144,8 @@ static bool xml_take_attribute(struct tv_bytes *rest, struct tv_bytes *name, str
 {
     if (!tv_bytes_split(rest, '=', name))
         return false;
-    *name = xml_trim(*name);
-    *rest = xml_trim(*rest);
+    *name = tv_bytes_trim(*name);
+    *rest = tv_bytes_trim(*rest);
     if (rest->length == 0 || (rest->data[0] != '"' && rest->data[0] != '\''))
         return false;
     uint8_t quote = rest->data[0];

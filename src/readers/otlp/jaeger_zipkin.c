@@ -691,7 +691,7 @@ static void zipkin_add_document(struct span_maker *maker)
 /* Skip white space, and return the next byte; 0 at the end. */
 static uint8_t maker_look(struct tv_json_stream *stream)
 {
-    while (stream->at < stream->end && tv_te_is_space(*stream->at))
+    while (stream->at < stream->end && tv_is_space(*stream->at))
         stream->at++;
     return stream->at < stream->end ? *stream->at : 0;
 }

@@ -48,7 +48,7 @@ static bool te_container_is_word(uint8_t c)
 
 static struct tv_bytes te_container_trim_left(struct tv_bytes text)
 {
-    while (text.length > 0 && tv_te_is_space(text.data[0])) {
+    while (text.length > 0 && tv_is_space(text.data[0])) {
         text.data++;
         text.length--;
     }
@@ -150,8 +150,7 @@ static enum tv_status te_container_next_byte(struct te_container_reader *reader,
     *byte = 0;
     while ((status = te_container_peek(reader, 1, &bytes)) == TV_OK && bytes.length > 0) {
         size_t i = 0;
-        while (i < bytes.length &&
-               (tv_te_is_space(bytes.data[i]) || (commas && bytes.data[i] == ',')))
+        while (i < bytes.length && (tv_is_space(bytes.data[i]) || (commas && bytes.data[i] == ',')))
             i++;
         reader->at += i;
         if (i < bytes.length) {

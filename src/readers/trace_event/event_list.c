@@ -86,7 +86,7 @@ static size_t te_list_next_candidate(struct te_list_guess *guess, struct tv_byte
 {
     for (size_t i = 0; i < bytes.length; i++) {
         uint8_t c = bytes.data[i];
-        if (tv_te_is_space(c)) {
+        if (tv_is_space(c)) {
             guess->line = guess->line || c == '\n';
             continue;
         }
@@ -239,7 +239,7 @@ static void te_list_skip_separators(struct tv_te_list *list, struct te_list_byte
     for (; at < end; at++)
         if (*at == ',')
             list->commas++;
-        else if (!tv_te_is_space(*at))
+        else if (!tv_is_space(*at))
             break;
     bytes->at = at;
 }
@@ -247,7 +247,7 @@ static void te_list_skip_separators(struct tv_te_list *list, struct te_list_byte
 /* True for "{}" with space in it. */
 static bool te_list_is_empty_object(const uint8_t *at)
 {
-    for (at++; tv_te_is_space(*at); at++)
+    for (at++; tv_is_space(*at); at++)
         ;
     return *at == '}';
 }

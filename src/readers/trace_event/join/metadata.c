@@ -104,17 +104,6 @@ static bool te_metadata_name_thread(struct te_metadata_target *applying,
     return name.data;
 }
 
-static struct tv_bytes te_metadata_trim(struct tv_bytes text)
-{
-    while (text.length > 0 && tv_te_is_space(text.data[0])) {
-        text.data++;
-        text.length--;
-    }
-    while (text.length > 0 && tv_te_is_space(text.data[text.length - 1]))
-        text.length--;
-    return text;
-}
-
 /* Append a label, separated by ", ", unless it is there. */
 static void te_metadata_add_label(struct tv_out *labels, struct tv_bytes label)
 {
@@ -122,7 +111,7 @@ static void te_metadata_add_label(struct tv_out *labels, struct tv_bytes label)
     bool more = labels->length > 0;
     while (more) {
         more = tv_bytes_split(&rest, ',', &known);
-        if (tv_bytes_equal(te_metadata_trim(known), label))
+        if (tv_bytes_equal(tv_bytes_trim(known), label))
             return;
     }
     if (labels->length > 0)
@@ -148,7 +137,7 @@ static bool te_metadata_label_process(struct te_metadata_target *applying,
     bool more = true;
     for (unsigned i = 0; more && i < MAX_LABELS && labels.length < LONGEST_VALUE; i++) {
         more = tv_bytes_split(&text, ',', &label);
-        label = te_metadata_trim(label);
+        label = tv_bytes_trim(label);
         if (label.length > 0)
             te_metadata_add_label(&labels, label);
     }

@@ -33,12 +33,6 @@ bool tv_te_parse_integer(struct tv_bytes raw, int64_t *value);
  */
 bool tv_te_is_true(struct tv_bytes raw);
 
-/* White space of JSON. */
-static inline bool tv_te_is_space(uint8_t c)
-{
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-
 static inline bool tv_te_is_string(struct tv_bytes raw)
 {
     return raw.length > 0 && (raw.data[0] == '"' || raw.data[0] == '\'');
