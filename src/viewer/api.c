@@ -41,7 +41,17 @@ struct api_outcome {
     struct tv_error error;
 };
 
-/* A chunk of an upload in progress: the body of one PUT request. */
+/*
+ * A request with a body comes in several calls:
+ *
+ *     tv_viewer_api_begin_body   its head is there: claim the file, or keep the reason why not
+ *     take                       bytes of the body as they arrive
+ *     tv_viewer_api_answer       all bytes were taken; `request->body` is the context of `take`
+ *     end                        in any case, also when the client has gone before the answer
+ */
+
+/* A chunk of an upload in progress: the body of one PUT request.  `held` is how many bytes of the
+ * file are here; a page that lost its connection sends the rest from there. */
 struct api_chunk_body {
     struct tv_uploaded_chunk *chunk; /* NULL: refused, or already ended */
     struct api_outcome outcome;
@@ -60,6 +70,7 @@ static enum tv_http_status api_http_status(enum tv_status status)
     }
 }
 
+/* Return a parameter that must be there; NULL: it is missing, and *err says so. */
 static const struct tv_bytes *api_need_parameter(const struct tv_query *query, const char *name,
                                                  struct tv_error *err)
 {
@@ -69,6 +80,7 @@ static const struct tv_bytes *api_need_parameter(const struct tv_query *query, c
     return value;
 }
 
+/* Read a number from 0 to `most` that must be there. */
 static enum tv_status api_need_number(const struct tv_query *query, const char *name, uint64_t most,
                                       uint64_t *number, struct tv_error *err)
 {
@@ -213,6 +225,7 @@ static void api_answer_chunk(struct api_chunk_body *body, struct tv_answer *answ
     api_end_chunk(body);
     if (body->outcome.status != TV_HTTP_OK) {
         api_refuse(answer, body->outcome.status, body->outcome.error.message);
+        /* one more member in place of the closing brace */
         answer->body.length--;
         tv_out_format(&answer->body, ",\"held\":%" PRIu64 "}", body->held);
         return;
@@ -568,6 +581,8 @@ static enum tv_status api_read_number(const struct tv_query *query, const char *
     return tv_query_find(query, name) ? api_need_number(query, name, most, number, err) : TV_OK;
 }
 
+/* Ask about a trace that is held.  The answer is written beside the body, because rows before an
+ * error are no answer: then `out` has more members of the error, such as its place in the query. */
 static void api_ask_sql(const struct tv_open_trace *trace, const struct tv_sql_question *question,
                         struct tv_answer *answer)
 {
@@ -621,6 +636,7 @@ static void api_answer_sql(struct tv_open_traces *traces, const struct tv_reques
         api_refuse(answer, TV_HTTP_BAD_REQUEST, "SQL: the query is the body, without NUL");
         return;
     }
+    /* the reader of SQL wants a C string; the check above leaves this NUL the only one */
     tv_out_char(text, '\0');
     question.text = (const char *)text->buffer;
     enum tv_open_trace_found found = tv_open_traces_acquire(traces, number, &trace);
@@ -724,6 +740,7 @@ bool tv_viewer_api_answer(struct tv_open_traces *traces, const struct tv_request
     bool api = api_take_name(request->path, &name);
     bool quit = api && tv_bytes_equal(name, TV_BYTES("quit"));
     const struct api_own_question *own = api ? api_find_own_question(name) : NULL;
+    /* these check method and header by themselves, before the query is parsed */
     if (api && api_answer_body_question(traces, name, request, answer))
         return false;
     if (!quit && !own && !(api && tv_view_find_question(name, &type))) {
