@@ -117,6 +117,7 @@ static void facts_name_processes(cJSON *facts)
 static char *facts_print_lists(const cJSON *facts)
 {
     static const char *const names[] = {"threads", "health", "findings"};
+    /* references: the lists stay members of `facts`, which frees them */
     cJSON *lists = cJSON_CreateObject();
     for (size_t i = 0; i < TV_COUNT(names); i++) {
         cJSON *list = cJSON_GetObjectItemCaseSensitive(facts, names[i]);
@@ -250,6 +251,7 @@ static int queue_begin_cache(struct tv_reading_queue *queue, const char *id)
         tv_free(cache);
         return -1;
     }
+    /* the engine gets this copy and closes it; the store keeps its own until the cache ends */
     int fd = dup(cache->is.fd);
     pthread_mutex_lock(&queue->lock);
     cache->next = queue->caches;
@@ -456,6 +458,7 @@ static void queue_set_engine(struct queue_reader *reader, const struct tv_store_
     reader->engine = engine;
     reader->id = id != NULL ? *id : (struct tv_store_id){""};
     pthread_mutex_unlock(&queue->lock);
+    /* without the lock, which a question about progress may be waiting for */
     if (before != NULL)
         tv_engine_close(before);
 }
@@ -474,7 +477,10 @@ static void queue_read_trace(struct queue_reader *reader, const struct tv_store_
     queue_set_engine(reader, NULL, NULL);
 }
 
-/* Wait until a trace may be waiting. False: the server stops. */
+/* Wait until a trace may be waiting. False: the server stops.
+ *
+ * A wake-up counts instead of setting a flag: each reader compares the count with the one that it
+ * has seen, so none can clear it for the others, and none is lost while all are busy. */
 static bool queue_await_work(struct tv_reading_queue *queue, unsigned *woken)
 {
     pthread_mutex_lock(&queue->lock);
@@ -550,6 +556,7 @@ static void *queue_run_upkeep(void *context)
         bool late =
             cache == NULL && pthread_cond_timedwait(&queue->changed, &queue->lock, &due) != 0;
         pthread_mutex_unlock(&queue->lock);
+        /* both use the disk, so not under the lock: callbacks of engines wait for it */
         if (cache != NULL)
             queue_end_cache(queue, cache);
         if (late) {
@@ -602,6 +609,8 @@ void tv_reading_queue_stop(struct tv_reading_queue *queue)
     queue->ends = true;
     pthread_cond_broadcast(&queue->changed);
     pthread_mutex_unlock(&queue->lock);
+    /* A reader notices within GLANCE_MS.  Its trace stays READING in the catalogue, and the next
+     * start queues it again. */
     for (size_t i = 0; i < queue->reader_count; i++)
         pthread_join(queue->readers[i].thread, NULL);
     if (queue->has_upkeep)
