@@ -53,8 +53,8 @@
 #define TV_MT_KEY_ALLOC_SIZE "alloc-size"
 #define TV_MT_KEY_GC_COUNT "gc-count"
 
-/* Written by this project alone: the interval at which stacks were sampled, or 0 when every call was
- * recorded. */
+/* Written by this project alone: the interval at which stacks were sampled, or 0 when every call
+ * was recorded. */
 #define TV_MT_KEY_SAMPLING_US "sampling-interval-usec"
 
 #define TV_MT_CLOCK_THREAD_CPU "thread-cpu"
