@@ -172,7 +172,7 @@ bool tv_fleet_batch_is_full(const struct tv_fleet_batch *batch)
 
 /* Facts about a frame while the rows of a trace are made. */
 struct fleet_frames {
-    struct fleet_numbers numbers; /* of its method */
+    struct fleet_numbers numbers; /* numbers of its method */
     uint32_t *row; /* [frames] its method's row among those of this trace; TV_NONE: none */
 };
 

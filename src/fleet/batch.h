@@ -20,8 +20,8 @@ struct fleet_trace {
     uint64_t number, threads, calls, bytes, health;
     int64_t added_us, recorded_us, span, cpu, sampled;
     uint32_t uri, format, clocks, declared[FLEET_DECLARED];
-    uint32_t value, unit;     /* of the samples that weigh; else empty */
-    uint32_t recording, boot; /* of `record --side` */
+    uint32_t value, unit;     /* value and unit of samples that weigh; else empty */
+    uint32_t recording, boot; /* labels of `record --side` */
     uint32_t error;           /* why it could not be read, and has no other rows; else empty */
     int64_t round;            /* likewise; 0: unknown */
     bool overflow;
@@ -57,7 +57,7 @@ struct fleet_path {
 /* A row of a detail table; fleet_put_detail (tables.c) maps the values to the table's columns. */
 struct fleet_detail {
     uint64_t trace, method;
-    uint64_t order; /* of the rows of one trace */
+    uint64_t order; /* place among the rows of one trace */
     uint32_t texts[3];
     int64_t numbers[7]; /* FLEET_UNKNOWN: NULL */
 };
@@ -79,7 +79,7 @@ struct fleet_numbers {
 /* Sums over the calls of a thread. */
 struct fleet_thread_calls {
     uint64_t calls;
-    int64_t wall, cpu; /* of its outermost calls */
+    int64_t wall, cpu; /* sums of its outermost calls */
     bool lacks_cpu;    /* the CPU time of some call is unknown */
 };
 

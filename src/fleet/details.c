@@ -330,7 +330,7 @@ struct fleet_slices {
     const struct tv_trace *trace;
     const struct fleet_numbers *numbers;
     bool *wanted;   /* [frames] */
-    uint64_t count; /* of wanted slices */
+    uint64_t count; /* number of wanted slices */
 };
 
 /* Return whether SQL's table `slice` has the slices of a track. */

@@ -16,13 +16,13 @@
 
 /* A question; what it does not have is NULL. */
 struct tv_fleet_fetch {
-    const char *method;            /* of trend and outliers */
+    const char *method;            /* for trend and outliers */
     const char *const *conditions; /* of which */
     size_t condition_count;
-    const char *base, *fresh; /* of regressions and flamegraph */
+    const char *base, *fresh; /* for regressions and flamegraph */
     bool by_path;             /* flamegraph */
     const char *where;
-    const char *figure; /* of changes and trends, which need no other column of `method` */
+    const char *figure; /* for changes and trends, which need no other column of `method` */
 };
 
 /* Append the SELECT of a table's rows, METHOD_NAME, METHOD, PATH or TRACE, and fill in the columns

@@ -124,7 +124,7 @@ void tv_fleet_write_ids(const uint64_t *traces, size_t count, struct tv_out *out
 enum tv_fleet_form {
     TV_FLEET_JSONL,
     TV_FLEET_PARQUET,
-    TV_FLEET_ROWBINARY, /* of ClickHouse (rowbinary.h) */
+    TV_FLEET_ROWBINARY, /* ClickHouse's (rowbinary.h) */
 };
 
 /* Write a table of a batch; a NULL batch gives a Parquet file without rows. (tables.c) */
@@ -147,7 +147,7 @@ struct tv_fleet_merge {
     size_t count;
     uint64_t number;
     enum tv_fleet_part part;
-    int64_t edge; /* of the part, in microseconds since 1970 */
+    int64_t edge; /* boundary of the part, in microseconds since 1970 */
 };
 
 /* Append a SELECT that returns the numbers of the traces whose first batch is among these, in

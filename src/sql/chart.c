@@ -23,7 +23,7 @@ struct sql_chart {
     const struct tv_sql_columns *columns;
     uint64_t measure; /* the column of the bars */
     struct tv_out texts;
-    size_t ends[MAX_CHART_ROWS * TV_SQL_MAX_COLUMNS]; /* of the cells in `texts` */
+    size_t ends[MAX_CHART_ROWS * TV_SQL_MAX_COLUMNS]; /* ends of the cells in `texts` */
     double values[MAX_CHART_ROWS];
     uint64_t rows;
     size_t widths[TV_SQL_MAX_COLUMNS];

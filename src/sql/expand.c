@@ -28,7 +28,7 @@
 struct sql_expander {
     const struct tv_sql_macros *macros;
     const struct tv_sql_macro *macro; /* whose body is expanded; NULL: none */
-    const struct tv_bytes *arguments; /* of that macro */
+    const struct tv_bytes *arguments; /* arguments of that macro */
     struct tv_out *out;
     struct tv_error *err;
     int depth;

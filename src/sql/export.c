@@ -27,7 +27,7 @@ enum export_special {
     EXPORT_CPU,
     EXPORT_UCPU,
     EXPORT_RUNNING,
-    EXPORT_END_STATE, /* of the thread of EXPORT_RUNNING */
+    EXPORT_END_STATE, /* state of the thread of EXPORT_RUNNING */
     EXPORT_THREAD_NAME,
     EXPORT_TID,
     EXPORT_PROCESS_NAME,
@@ -104,7 +104,7 @@ struct export_output {
 /* The thread that ran since some time, as the states of threads tell it. */
 struct export_running {
     int64_t ts, event, utid;
-    uint64_t id; /* of the state */
+    uint64_t id; /* id of the state */
 };
 
 struct tv_sql_exporter {

@@ -65,10 +65,10 @@ struct tv_sql_arguments {
     uint64_t next, count; /* ids of events */
     struct tv_sql_vector vectors[ARGS_COLUMNS];
     size_t capacity, rows;
-    struct tv_arena texts; /* of the rows */
+    struct tv_arena texts; /* texts of the rows */
     struct tv_out event;   /* JSON of one event */
-    struct tv_out key;     /* of the value that is read */
-    int64_t id;            /* of the event */
+    struct tv_out key;     /* key of the value that is read */
+    int64_t id;            /* id of the event */
     const char *at, *end;  /* the rest of its JSON */
     unsigned depth;
 };

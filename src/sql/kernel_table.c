@@ -57,7 +57,7 @@ void tv_sql_kernel_free(struct tv_sql_kernel *kernel)
 
 /* The events of one input, while its file is read. */
 struct kernel_visitor {
-    struct tv_record_visitor visitor; /* of ftrace text; the first member */
+    struct tv_record_visitor visitor; /* visits ftrace text; the first member */
     const struct tv_sql_data *data;
     uint32_t input;
     struct tv_map threads; /* id -> its number, of the machine of the input */
@@ -68,7 +68,7 @@ static void kernel_list_threads(struct kernel_visitor *visitor)
     const struct tv_trace_info *info = visitor->data->trace->head;
     const uint32_t *machine_of = visitor->data->machine_of_input;
     tv_map_init(&visitor->threads);
-    for (uint32_t i = info->thread_count; i-- > 0;) /* of equal ids the first one stays */
+    for (uint32_t i = info->thread_count; i-- > 0;) /* backwards: the first of equal ids stays */
         if (machine_of[info->threads[i].input] == machine_of[visitor->input])
             tv_map_set(&visitor->threads, info->threads[i].id, i);
     if (visitor->data->adds_idle_thread && machine_of[visitor->input] == 0)

@@ -304,7 +304,7 @@ static enum tv_status rewrite_include(struct sql_rewriter *rewriter, const char 
 
 struct sql_span {
     const char *table, *table_end;
-    const char *column, *column_end; /* of PARTITIONED; NULL: none */
+    const char *column, *column_end; /* column of PARTITIONED; NULL: none */
 };
 
 static const char *rewrite_take_span(struct sql_span *span, const char *at)

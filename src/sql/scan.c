@@ -34,7 +34,7 @@ struct sql_scan {
     const struct tv_sql_scanned *info;
     bool in_pieces; /* else all rows */
     struct sql_piece *pieces;
-    uint64_t count; /* of pieces, or of rows */
+    uint64_t count; /* number of pieces, or of rows */
     _Atomic uint64_t next;
     uint32_t column_count;
     uint32_t columns[64]; /* wanted ones; TV_NONE: only the number of rows */

@@ -10,7 +10,7 @@
 /* The rows of a table that a function has. */
 enum tv_sql_extent {
     TV_SQL_ALL_ROWS,
-    TV_SQL_SLICES, /* of any_slice: slices and instants */
+    TV_SQL_SLICES, /* rows of any_slice: slices and instants */
     TV_SQL_RANGE,  /* those of them that overlap the range of the two parameters */
 };
 

@@ -23,7 +23,7 @@
 struct sql_screen {
     const struct tv_sql_columns *columns;
     struct tv_out *out;
-    uint32_t width;      /* of the screen */
+    uint32_t width;      /* width of the screen */
     struct tv_out value; /* one that is being written */
     struct tv_out texts; /* cells of the measured rows; the names of the columns come first */
     size_t *ends;        /* [rows * columns] of the cells in `texts` */

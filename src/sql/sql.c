@@ -29,10 +29,10 @@ struct tv_sql {
     struct tv_sql_data data;
     bool has_trace;
     struct tv_sql_scanned *scanned;
-    bool *made, *named; /* of the views and macros of the prelude (views.c) */
+    bool *made, *named; /* for each view and macro of the prelude (views.c) */
     bool allows_files;
     bool has_creations; /* a query has created or dropped something */
-    char picture[1024]; /* of the last error */
+    char picture[1024]; /* picture of the last error */
     struct tv_sql_macros macros;
 };
 

@@ -27,7 +27,7 @@ struct tv_sql;
 struct tv_sql_options {
     unsigned threads;     /* 0: one per processor */
     uint64_t max_memory;  /* bytes; 0: a quarter of the machine's */
-    uint64_t max_seconds; /* of one tv_sql_run; 0: any */
+    uint64_t max_seconds; /* time of one tv_sql_run; 0: any */
     const char *longer;   /* advice in the error of max_seconds; NULL: " (--max-time)" */
     /* Called when a statement does not heed its interruption for TV_SQL_GRACE_MS, because DuckDB
      * does not interrupt a single function: repeat('x', 4e9) takes as long as it takes.  It ends
@@ -67,7 +67,7 @@ struct tv_sql_output {
     uint64_t max_rows;    /* 0: all */
     struct tv_bytes file; /* a column "file" in front with this value; data NULL: none */
     bool headed;          /* CSV: the header was written for an earlier trace */
-    uint64_t rows;        /* of the last answer; set when it was written */
+    uint64_t rows;        /* rows of the last answer; set when it was written */
     bool all; /* write the rows of each statement that has some, not of the last one alone */
 };
 
@@ -100,7 +100,7 @@ const char *tv_sql_error_picture(const struct tv_sql *sql);
 
 /* The slice or instant that an id of the table `slice` names. */
 struct tv_sql_place {
-    uint32_t row, index; /* of a slice; row TV_NONE: not one */
+    uint32_t row, index; /* place of a slice; row TV_NONE: not one */
     uint32_t instant;    /* TV_NONE: not an instant */
 };
 

@@ -21,7 +21,7 @@ enum tv_sql_dialect {
 enum tv_sql_word_kind {
     TV_SQL_WORD_PLAIN,   /* SQL as it is */
     TV_SQL_WORD_TEXT,    /* in single quotes */
-    TV_SQL_WORD_NAME,    /* of a table or a column, in its quotes */
+    TV_SQL_WORD_NAME,    /* name of a table or a column, in its quotes */
     TV_SQL_WORD_LIKE,    /* a pattern in which only * is special, as one of LIKE */
     TV_SQL_WORD_NUMBERS, /* with commas */
 };
