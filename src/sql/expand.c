@@ -19,9 +19,11 @@
  * every level.
  */
 #include <assert.h>
+#include <inttypes.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/bytes.h"
 #include "base/memory.h"
 #include "sql/rewrite.h"
 
@@ -214,6 +216,42 @@ static const char *sql_take_idle(struct tv_out *out, const char *at, const char 
     return behind + 1;
 }
 
+/* If the word at `at` is a number in hexadecimal, append it in decimal, of 64 bits with a sign as
+ * in SQLite, and return its end.  DuckDB reads 0x1F as the number 0 with the name x1F. */
+static const char *sql_take_hex(struct tv_out *out, const char *at)
+{
+    const char *next = tv_sql_token_end(at);
+    struct tv_bytes text = {(const uint8_t *)at, (size_t)(next - at)};
+    uint64_t value;
+    if (*at != '0' || (at[1] | 0x20) != 'x')
+        return NULL;
+    if (tv_parse_hex(text, &value))
+        tv_out_format(out, "%" PRId64, (int64_t)value);
+    else /* fails in words that name it */
+        tv_out_format(out, "cast('%.*s' as bigint)", (int)text.length, at);
+    return next;
+}
+
+/* If the words at `at` are "limit a, b" with numbers, append "limit b offset a" and return their
+ * end. */
+static const char *sql_take_limit(struct tv_out *out, const char *at, const char *end)
+{
+    if (!tv_sql_take_word(&at, "limit"))
+        return NULL;
+    const char *first = tv_sql_skip_space(at), *first_end = tv_sql_token_end(first);
+    const char *comma = tv_sql_skip_space(first_end);
+    if (first >= end || !tv_sql_is_word(*first) || comma >= end || *comma != ',')
+        return NULL;
+    const char *second = tv_sql_skip_space(comma + 1);
+    if (second >= end || !tv_sql_is_word(*second))
+        return NULL;
+    tv_out_text(out, "limit ");
+    sql_put(out, second, tv_sql_token_end(second));
+    tv_out_text(out, " offset ");
+    sql_put(out, first, first_end);
+    return tv_sql_token_end(second);
+}
+
 /* If a macro is called at `at`, append what it stands for and return the end of the call. */
 static const char *sql_take_call(const struct sql_expander *expander, const char *at,
                                  const char *end, enum tv_status *status)
@@ -245,6 +283,10 @@ static const char *sql_take_sqlite(struct tv_out *out, const char *at, const cha
         return sql_put_quoted(out, "", behind, "");
     }
     next = sql_take_idle(out, at, end);
+    if (!next)
+        next = sql_take_hex(out, at);
+    if (!next)
+        next = sql_take_limit(out, at, end);
     if (!next)
         next = sql_take_is(out, at, end);
     return next ? next : sql_take_regexp(out, at, end);

@@ -66,6 +66,8 @@ int tv_sql_slice_name(const char *at, const char *end);
  *     min(a, b), max(a, b)      least(a, b), greatest(a, b): DuckDB means the b smallest of all
  *     like "x", glob "x"        a text, as in SQLite: DuckDB takes double quotes for names only
  *     a is b, a is not b        a is not distinct from b, a is distinct from b
+ *     0x1F                      31
+ *     limit a, b                limit b offset a
  *     a regexp 'x'              a ~ '.*(?:x).*'
  *     from (a, b)               from (a cross join b)
  *     from slice, join instant  track_slice as slice, track_instant as instant, in a statement with

@@ -157,6 +157,22 @@ static void says_the_same_as_sqlite(void **state)
                   "select 1 where a ~ '(?s).*(?:b.).*' and a !~ '(?s).*(?:c).*' and regexp = 1");
 }
 
+/* DuckDB reads 0x1F as the number 0 with the name x1F. */
+static void reads_numbers_and_limits_as_sqlite(void **state)
+{
+    (void)state;
+    check_rewrite("select 0x1F, -0XfF, a0x1, '0x2', \"0x3\", x0x4, 0, 0.5, 0x, 0xg from t0x5",
+                  "select 31, -255, a0x1, '0x2', \"0x3\", x0x4, 0, 0.5, cast('0x' as bigint), "
+                  "cast('0xg' as bigint) from t0x5");
+    check_rewrite("select 0x7fffffffffffffff, 0xffffffffffffffff, 0x10000000000000000",
+                  "select 9223372036854775807, -1, cast('0x10000000000000000' as bigint)");
+    check_rewrite("select a from t limit 20, 10", "select a from t limit 10 offset 20");
+    check_rewrite("select a from (select b limit /* x */ 2 ,3) limit 1 offset 2",
+                  "select a from (select b limit 3 offset 2) limit 1 offset 2");
+    check_rewrite("select limits, a from t limit 5, ", "select limits, a from t limit 5, ");
+    check_rewrite("select (select 1 limit 1), 2", "select (select 1 limit 1), 2");
+}
+
 /* SQLite's IS compares all values; DuckDB's comes before NULL and a few other words. */
 static void compares_with_is(void **state)
 {
@@ -238,6 +254,7 @@ static void joins_spans(void **state)
 UNIT_TESTS(rewrite, cmocka_unit_test(copies_other_statements),
            cmocka_unit_test(makes_temporary_things), cmocka_unit_test(expands_macros),
            cmocka_unit_test(bounds_nesting), cmocka_unit_test(bounds_what_macros_become),
-           cmocka_unit_test(says_the_same_as_sqlite), cmocka_unit_test(compares_with_is),
+           cmocka_unit_test(says_the_same_as_sqlite),
+           cmocka_unit_test(reads_numbers_and_limits_as_sqlite), cmocka_unit_test(compares_with_is),
            cmocka_unit_test(takes_threads_from_tracks), cmocka_unit_test(leaves_slices_of_the_user),
            cmocka_unit_test(joins_lists_of_tables), cmocka_unit_test(joins_spans));
