@@ -26,7 +26,10 @@
 #include "readers/perfetto/reading.h"
 
 /* Classes of Java have fewer ancestors. */
-#define MAX_SUPERCLASSES 256u
+#define MAX_SUPERCLASSES 64u
+
+/* References of an object that are searched for a field: cleaners and their thunks have fewer. */
+#define MAX_SEARCHED 64u
 
 enum { HEAP_GRAPH = 56 };
 
@@ -341,7 +344,9 @@ static uint32_t pf_heap_name(const struct tv_map *names, uint64_t id)
 static void pf_heap_name_references(struct pf_heap *heap, const struct tv_pf_heap_object *object)
 {
     struct tv_pf_heap_graph *graph = heap->graph;
-    struct tv_pf_heap_reference *references = graph->references.rows + object->first_reference;
+    if (object->reference_count == 0)
+        return;
+    struct tv_pf_heap_reference *references = &graph->references.rows[object->first_reference];
     uint32_t class = object->class_index, field = 0, steps = 0;
     uint8_t kind = class == TV_NONE ? NO_REFERENCES : graph->classes.rows[class].kind;
     if (!object->has_own_fields && kind >= NO_REFERENCES && kind <= ARRAY)
@@ -367,7 +372,7 @@ static uint32_t pf_heap_referred(const struct pf_heaps *heaps, const struct tv_p
                                  uint32_t object, const char *field)
 {
     const struct tv_pf_heap_object *owner = &graph->objects.rows[object];
-    for (uint32_t i = 0; i < owner->reference_count; i++) {
+    for (uint32_t i = 0; i < owner->reference_count && i < MAX_SEARCHED; i++) {
         const struct tv_pf_heap_reference *reference =
             &graph->references.rows[owner->first_reference + i];
         if (tv_bytes_ends_with(tv_interner_get(heaps->texts, reference->field), tv_bytes_of(field)))
