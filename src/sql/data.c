@@ -10,6 +10,7 @@
  *     track_of[thread]     the track with the slices of a thread, or with its instants alone
  *     facts_of_...         the row of the table of facts about a thread or process
  *     machine_of_input[i]  number of the machine of an input
+ *     input_of_process[i]  number of the input that tells of a process
  *     dump_of_figure[i]    the memory dump that a figure is of
  *     name_of[frame]       number of a frame's name among the distinct names
  *
@@ -171,6 +172,24 @@ static void sql_list_machines(struct tv_sql_data *data)
     }
 }
 
+/* Note the input of each process: that of its first thread, else the first one of its machine. */
+static void sql_list_inputs_of_processes(struct tv_sql_data *data)
+{
+    const struct tv_trace_info *info = data->trace->head;
+    data->input_of_process =
+        tv_alloc((size_t)info->process_count + 1, sizeof *data->input_of_process);
+    for (uint32_t i = 0; i < info->process_count; i++) {
+        uint32_t input = 0;
+        while (input < info->input_count &&
+               info->inputs[input].machine != info->processes[i].machine)
+            input++;
+        data->input_of_process[i] = input < info->input_count ? input : TV_NONE;
+    }
+    for (uint32_t i = info->thread_count; i-- > 0;)
+        if (info->threads[i].process != TV_NONE)
+            data->input_of_process[info->threads[i].process] = info->threads[i].input;
+}
+
 /* Find out whether the idle task is to be added to the threads and processes (tables.c). */
 static void sql_find_idle(struct tv_sql_data *data)
 {
@@ -226,6 +245,7 @@ void tv_sql_data_init(struct tv_sql_data *data, const struct tv_trace *trace)
     sql_list_bare_threads(data);
     sql_list_facts(data);
     sql_list_machines(data);
+    sql_list_inputs_of_processes(data);
     sql_find_idle(data);
     sql_list_names(data);
     if (!tv_duck.query)
@@ -253,6 +273,7 @@ void tv_sql_data_release(struct tv_sql_data *data)
     tv_free(data->track_of);
     tv_free(data->bare_threads);
     tv_free(data->machine_of_input);
+    tv_free(data->input_of_process);
     tv_free(data->facts_of_thread);
     tv_free(data->facts_of_process);
     tv_free(data->name_of);

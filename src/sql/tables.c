@@ -142,6 +142,7 @@ static const struct tv_sql_column process_columns[] = {
     {"name", TV_SQL_TEXT},      {"labels", TV_SQL_TEXT},         {"start_ts", TV_SQL_INTEGER},
     {"end_ts", TV_SQL_INTEGER}, {"parent_upid", TV_SQL_INTEGER}, {"uid", TV_SQL_INTEGER},
     {"cmdline", TV_SQL_TEXT},   {"machine_id", TV_SQL_INTEGER},  {"arg_set_id", TV_SQL_INTEGER},
+    {"input", TV_SQL_INTEGER},
 };
 
 /* Return the number of a process's machine; TV_NONE: unknown. */
@@ -181,6 +182,19 @@ static void sql_put_process_fact(const struct tv_sql_data *data, uint32_t column
         tv_sql_put_index(vector, i, column == 7 ? facts->parent : facts->user);
 }
 
+/* Put the machine (10), the arguments (11), or the input of a process. */
+static void sql_put_process_origin(const struct tv_sql_data *data, uint32_t column, uint64_t i,
+                                   uint64_t process, struct tv_sql_vector *vector)
+{
+    if (column == 10)
+        tv_sql_put_index(vector, i,
+                         sql_machine_of_process(data, &data->trace->head->processes[process]));
+    else if (column == 11)
+        tv_sql_put_process_args(data, vector, i, process);
+    else
+        tv_sql_put_index(vector, i, data->input_of_process[process]);
+}
+
 static void sql_fill_process(const struct tv_sql_data *data, struct tv_sql_scratch *scratch,
                              uint32_t column, uint64_t first, uint32_t count,
                              struct tv_sql_vector *vector)
@@ -199,10 +213,8 @@ static void sql_fill_process(const struct tv_sql_data *data, struct tv_sql_scrat
             tv_sql_put_integer(vector, i, (int64_t)(first + i));
         else if (column == 2)
             tv_sql_put_integer(vector, i, (int64_t)process->id);
-        else if (column == 10)
-            tv_sql_put_index(vector, i, sql_machine_of_process(data, process));
-        else if (column == 11)
-            tv_sql_put_process_args(data, vector, i, first + i);
+        else if (column > 9)
+            sql_put_process_origin(data, column, i, first + i, vector);
         else if (column > 4)
             sql_put_process_fact(data, column, i,
                                  sql_facts(data, data->facts_of_process, first + i), vector);

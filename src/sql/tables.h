@@ -39,6 +39,7 @@ struct tv_sql_data {
     uint32_t *facts_of_thread;    /* [thread_count] number of its facts; TV_NONE: none */
     uint32_t *facts_of_process;   /* [process_count] the same */
     uint32_t *machine_of_input;   /* [input_count] machines are numbered as they come */
+    uint32_t *input_of_process;   /* [process_count] the first one that tells of it */
     uint32_t *dump_of_figure;     /* [figures of memory dumps] the dump; TV_NONE: none */
     uint32_t *name_of;            /* [frame_count] number of a frame's name in `names` */
     struct tv_interner *interner; /* owns the distinct names of frames */
