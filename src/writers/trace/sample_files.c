@@ -22,6 +22,7 @@
 
 #include "analysis/calltree/sample_values.h"
 #include "base/bytes.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "writers/text/names.h"
 #include "writers/trace/calls.h"
@@ -130,6 +131,39 @@ enum tv_unit_kind tv_sample_group_unit(const struct sample_file *file,
                            times);
 }
 
+/* Return the name of a thread's process as a string of the trace. */
+static uint32_t sample_file_process_name(const struct tv_trace_info *head, uint32_t thread)
+{
+    uint32_t owner = tv_thread_process(head, thread);
+    return owner == TV_NONE ? TV_EMPTY_STRING : head->processes[owner].name;
+}
+
+/* Find the threads that only their ids tell apart. */
+static void sample_file_find_shared_names(struct sample_file *file)
+{
+    const struct tv_trace_info *head = file->trace->head;
+    struct tv_map first; /* names of process and thread -> thread */
+    tv_map_init(&first);
+    file->shared_names = tv_alloc(head->thread_count, sizeof *file->shared_names);
+    for (uint32_t i = 0; i < head->thread_count; i++) {
+        uint64_t key = (uint64_t)sample_file_process_name(head, i) << 32 | head->threads[i].name;
+        uint32_t other = tv_map_add(&first, key, i);
+        if (other != i)
+            file->shared_names[i] = file->shared_names[other] = true;
+    }
+    tv_map_release(&first);
+}
+
+/* Write " (process id/thread id)". */
+static void sample_file_write_ids(struct tv_out *out, const struct tv_trace_info *head,
+                                  uint32_t thread)
+{
+    uint32_t owner = tv_thread_process(head, thread);
+    uint64_t process = owner == TV_NONE ? 0 : head->processes[owner].id;
+    tv_out_format(out, " (%llu/%llu)", (unsigned long long)process,
+                  (unsigned long long)head->threads[thread].id);
+}
+
 /* Write the name of a thread, and of the value type when the thread has several. */
 void tv_sample_file_write_name(const struct sample_file *file, uint32_t thread,
                                const struct sample_group *group)
@@ -142,15 +176,14 @@ void tv_sample_file_write_name(const struct sample_file *file, uint32_t thread,
         tv_out_text(&name, "unknown thread");
     } else {
         const struct tv_thread *row = &head->threads[thread];
-        uint32_t owner = tv_thread_process(head, thread);
-        struct tv_bytes process = {NULL, 0};
-        if (owner != TV_NONE)
-            process = tv_sample_file_text(file, head->processes[owner].name);
+        struct tv_bytes process = tv_sample_file_text(file, sample_file_process_name(head, thread));
         tv_out_bytes(&name, process);
         tv_out_text(&name, process.length > 0 ? " / " : "");
         tv_out_bytes(&name, tv_sample_file_text(file, row->name));
         if (row->name == TV_EMPTY_STRING)
             tv_out_u64(&name, row->id);
+        if (file->shared_names && file->shared_names[thread])
+            sample_file_write_ids(&name, head, thread);
     }
     for (size_t i = 0; group && i < file->group_count; i++)
         several = several || (file->groups[i].thread == thread && &file->groups[i] != group);
@@ -329,6 +362,7 @@ static void speedscope_write(struct sample_file *file)
 {
     bool first = true;
     sample_file_number_frames(file, true);
+    sample_file_find_shared_names(file);
     tv_out_text(file->out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
                            "\n\"exporter\":\"traceview\",\"name\":");
     tv_out_json(file->out, tv_sample_file_text(file, file->trace->head->inputs[0].name));
@@ -603,6 +637,7 @@ enum tv_status tv_sample_file_write(struct tv_out *out, const struct tv_trace *t
     tv_free(file.groups);
     tv_free(file.numbers);
     tv_free(file.threads.pids);
+    tv_free(file.shared_names);
     if (empty)
         return tv_fail(
             err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
