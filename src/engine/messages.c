@@ -22,7 +22,7 @@ static void message_write_text(struct tv_out *out, struct tv_bytes text)
 bool tv_engine_write_question(struct tv_out *out, const struct tv_view_question *question)
 {
     size_t length = 4 + question->name.length;
-    if (question->count > TV_ENGINE_PARAMETERS || length > TV_ENGINE_QUESTION_SIZE)
+    if (question->count > TV_ENGINE_PARAMETERS || question->name.length > TV_ENGINE_QUESTION_SIZE)
         return false;
     for (size_t i = 0; i < question->count; i++) {
         const struct tv_view_parameter *parameter = &question->parameters[i];

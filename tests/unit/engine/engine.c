@@ -129,6 +129,9 @@ static void wrong_questions_have_a_status(void **state)
     assert_refused(engine, "quit", TV_ANSWER_UNKNOWN, "{\"error\":\"there is no such question\"}");
     assert_refused(engine, "profile?from=x", TV_ANSWER_WRONG, "{\"error\":\"from: ");
     assert_refused(engine, "profile?filter=name:c dur>x", TV_ANSWER_WRONG, ",\"column\":");
+    assert_refused(engine, "trace?trace=x", TV_ANSWER_OTHER_TRACE, "{\"error\":");
+    assert_refused(engine, "flamegraph", TV_ANSWER_OK, "a.trace");
+    assert_refused(engine, "flamegraph?title=own", TV_ANSWER_OK, "own");
     assert_refused(engine, "trace?trace=2", TV_ANSWER_OTHER_TRACE, "{\"error\":");
     assert_refused(engine, "trace?trace=1", TV_ANSWER_OK, "{\"protocol\":1");
     assert_refused(engine, "status", TV_ANSWER_OK, "{\"state\":\"ready\",\"name\":\"a.trace\"");
@@ -559,6 +562,34 @@ static void an_index_is_kept_and_used(void **state)
     finish(&started);
 }
 
+/* Bytes that are no index, or none at all: the trace is read, and its index made anew. */
+static void damaged_indexes_are_made_anew(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"no index", ""};
+    struct started started;
+    struct tv_engine_status status;
+    prepare(&started);
+    started.keeps_index = true;
+    start(&started);
+    for (unsigned i = 0; i < TV_COUNT(texts); i++) {
+        char id[8], index[24];
+        snprintf(id, sizeof id, "t%u", i);
+        snprintf(index, sizeof index, "%s.index", id);
+        set_trace(&started, id, "draw");
+        set_trace(&started, index, texts[i]);
+        struct tv_engine *engine = settle(&started, id, TV_ENGINE_READY);
+        tv_engine_get_status(engine, &status);
+        assert_false(status.from_index);
+        while (atomic_load(&started.whole) <= i)
+            poll(NULL, 0, 1);
+        tv_engine_close(engine);
+    }
+    finish(&started);
+    assert_non_null(strstr(started.lines, "t0: the index is made anew: "));
+    assert_non_null(strstr(started.lines, "t1: the index is made anew: "));
+}
+
 /* A child that dies while it loads leaves no index, and that is reported. */
 static void dead_children_leave_no_index(void **state)
 {
@@ -663,14 +694,15 @@ static void hosts_may_hear_nothing(void **state)
 }
 
 UNIT_TESTS(
-    engine, cmocka_unit_test(environments_are_not_inherited),
-    cmocka_unit_test(long_lines_reach_the_log), cmocka_unit_test(hosts_may_hear_nothing),
-    cmocka_unit_test(long_questions_are_refused_here), cmocka_unit_test(an_index_is_kept_and_used),
-    cmocka_unit_test(dead_children_leave_no_index), cmocka_unit_test(answers_are_those_of_a_view),
-    cmocka_unit_test(wrong_questions_have_a_status), cmocka_unit_test(questions_wait_for_the_trace),
-    cmocka_unit_test(readers_may_disconnect), cmocka_unit_test(too_many_questions_are_refused),
-    cmocka_unit_test(unreadable_traces_say_why), cmocka_unit_test(deaths_are_explained),
-    cmocka_unit_test(forbidden_calls_are_refused), cmocka_unit_test(a_child_does_not_fill_the_log),
-    cmocka_unit_test(many_engines_take_turns), cmocka_unit_test(held_engines_are_not_evicted),
-    cmocka_unit_test(idle_engines_end), cmocka_unit_test(holders_see_that_an_engine_ended),
-    cmocka_unit_test(bad_programs_are_reported), cmocka_unit_test(children_end_with_the_server));
+    engine, cmocka_unit_test(damaged_indexes_are_made_anew),
+    cmocka_unit_test(environments_are_not_inherited), cmocka_unit_test(long_lines_reach_the_log),
+    cmocka_unit_test(hosts_may_hear_nothing), cmocka_unit_test(long_questions_are_refused_here),
+    cmocka_unit_test(an_index_is_kept_and_used), cmocka_unit_test(dead_children_leave_no_index),
+    cmocka_unit_test(answers_are_those_of_a_view), cmocka_unit_test(wrong_questions_have_a_status),
+    cmocka_unit_test(questions_wait_for_the_trace), cmocka_unit_test(readers_may_disconnect),
+    cmocka_unit_test(too_many_questions_are_refused), cmocka_unit_test(unreadable_traces_say_why),
+    cmocka_unit_test(deaths_are_explained), cmocka_unit_test(forbidden_calls_are_refused),
+    cmocka_unit_test(a_child_does_not_fill_the_log), cmocka_unit_test(many_engines_take_turns),
+    cmocka_unit_test(held_engines_are_not_evicted), cmocka_unit_test(idle_engines_end),
+    cmocka_unit_test(holders_see_that_an_engine_ended), cmocka_unit_test(bad_programs_are_reported),
+    cmocka_unit_test(children_end_with_the_server));

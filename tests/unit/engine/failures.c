@@ -148,7 +148,8 @@ static void fail_in_child(struct started *started, const struct failure *failure
 {
     char text[64], id[24];
     snprintf(text, sizeof text, "refuse %d %ld %d draw", (int)failure->call, at, failure->error);
-    snprintf(id, sizeof id, "%d.%d.%ld", (int)failure->call, failure->error, at);
+    snprintf(id, sizeof id, "%d.%d.%ld%s", (int)failure->call, failure->error, at,
+             started->keeps_index ? "i" : "");
     bool good = read_and_ask(started, id, text);
     if (failure->error == EINTR || failure->error == EAGAIN)
         assert_good(good, failure, "child", at);
@@ -166,14 +167,45 @@ static void calls_of_a_child_fail(void **state)
     };
     struct started started;
     prepare(&started);
-    started.keeps_index = true;
     start(&started);
-    for (size_t i = 0; i < TV_COUNT(failures); i++)
+    for (size_t i = 0; i < 2 * TV_COUNT(failures); i++) {
+        started.keeps_index = i % 2 == 1; /* its writes come before those of the answers */
         for (long at = 0; at < MAX_CALLS; at++)
-            fail_in_child(&started, &failures[i], at);
+            fail_in_child(&started, &failures[i / 2], at);
+    }
     assert_true(read_and_ask(&started, "last", "draw"));
     finish(&started);
 }
 
+/* ---- An answer ---- */
+
+/* The trace is there; one call fails while a question is answered. The next answer is whole. */
+static void calls_of_an_answer_fail(void **state)
+{
+    (void)state;
+    static const struct failure failures[] = {
+        {REFUSED_READ, EINTR},    {REFUSED_READ, EAGAIN},     {REFUSED_READ, EIO},
+        {REFUSED_POLL, EINTR},    {REFUSED_POLL, ENOMEM},     {REFUSED_PIPE, EMFILE},
+        {REFUSED_SENDMSG, EINTR}, {REFUSED_SENDMSG, ENOBUFS},
+    };
+    struct started started;
+    prepare(&started);
+    start(&started);
+    set_trace(&started, "a", "draw");
+    struct tv_engine *engine = settle(&started, "a", TV_ENGINE_READY);
+    for (size_t i = 0; i < TV_COUNT(failures); i++)
+        for (long at = 0; at < 8; at++) {
+            int error = failures[i].error;
+            refused_arm(failures[i].call, at, error);
+            bool good = is_answered(engine);
+            bool failed = refused_disarm();
+            if (!failed || error == EINTR || error == EAGAIN)
+                assert_good(good, &failures[i], "answer", at);
+            assert_good(is_answered(engine), &failures[i], "the next answer", at);
+        }
+    tv_engine_close(engine);
+    finish(&started);
+}
+
 UNIT_TESTS(failures, cmocka_unit_test(calls_of_the_server_fail),
-           cmocka_unit_test(calls_of_a_child_fail));
+           cmocka_unit_test(calls_of_a_child_fail), cmocka_unit_test(calls_of_an_answer_fail));

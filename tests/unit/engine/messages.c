@@ -53,6 +53,13 @@ static void long_questions_are_refused(void **state)
     question.count = 1;
     many[0].value = (struct tv_bytes){text, TV_ENGINE_QUESTION_SIZE};
     assert_false(tv_engine_write_question(&out, &question));
+    many[0].value.length++;
+    assert_false(tv_engine_write_question(&out, &question));
+    many[0] = (struct tv_view_parameter){{text, TV_ENGINE_QUESTION_SIZE + 1}, {NULL, 0}};
+    assert_false(tv_engine_write_question(&out, &question));
+    question.count = 0;
+    question.name = (struct tv_bytes){text, TV_ENGINE_QUESTION_SIZE + 1};
+    assert_false(tv_engine_write_question(&out, &question));
     question.name = (struct tv_bytes){text, SIZE_MAX - 2};
     assert_false(tv_engine_write_question(&out, &question));
     assert_int_equal(out.length, 0);
@@ -136,7 +143,25 @@ static void files_of_bad_packets_are_closed(void **state)
     close(sockets[1]);
 }
 
-UNIT_TESTS(messages, cmocka_unit_test(questions_come_back),
-           cmocka_unit_test(long_questions_are_refused), cmocka_unit_test(lengths_are_not_believed),
+/* What comes with a packet and is no descriptor is not taken for one. */
+static void credentials_are_no_files(void **state)
+{
+    (void)state;
+    int sockets[2], on = 1, got_fd = 0;
+    struct tv_engine_message message = {.kind = TV_ENGINE_QUESTION}, got;
+    char more[8];
+    size_t length = sizeof more;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets), 0);
+    assert_int_equal(setsockopt(sockets[1], SOL_SOCKET, SO_PASSCRED, &on, sizeof on), 0);
+    assert_true(tv_engine_send(sockets[0], &message, TV_BYTES("hello"), -1));
+    assert_int_equal(tv_engine_receive(sockets[1], &got, more, &length, &got_fd), TV_GOT_MESSAGE);
+    assert_int_equal(got_fd, -1);
+    close(sockets[0]);
+    close(sockets[1]);
+}
+
+UNIT_TESTS(messages, cmocka_unit_test(credentials_are_no_files),
+           cmocka_unit_test(questions_come_back), cmocka_unit_test(long_questions_are_refused),
+           cmocka_unit_test(lengths_are_not_believed),
            cmocka_unit_test(files_come_where_they_are_wanted),
            cmocka_unit_test(files_of_bad_packets_are_closed));
