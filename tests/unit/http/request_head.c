@@ -8,6 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
+#include "http/internal.h"
+
 struct head {
     const char *why;
     const char *text;
@@ -181,6 +184,33 @@ static void takes_what_is_well_formed(void **state)
     assert_int_equal(w->answered, TV_COUNT(heads));
 }
 
+/* The library never passes such a head on; another version of it might. */
+static void refuses_heads_that_no_library_makes(void **state)
+{
+    (void)state;
+    static const char line[100] = "Host\0 x";
+    struct tv_http_header host = {line, line + 6};
+    const struct tv_request_head good = {.method = "GET",
+                                         .target = TV_BYTES("/"),
+                                         .version = "HTTP/1.1",
+                                         .headers = &host,
+                                         .count = 1,
+                                         .size = sizeof "GET / HTTP/1.1\r\nHost: x\r\n\r\n" - 1};
+    uint64_t length;
+    assert_true(tv_request_head_is_valid(&good, &length));
+    struct tv_request_head head = good;
+    head.method = "";
+    assert_false(tv_request_head_is_valid(&head, &length));
+    head = good;
+    head.target.length = 0;
+    assert_false(tv_request_head_is_valid(&head, &length));
+    head = good;
+    host.value = line; /* in front of the end of its name */
+    assert_false(tv_request_head_is_valid(&head, &length));
+    host.value = line + 60; /* beyond the head */
+    assert_false(tv_request_head_is_valid(&head, &length));
+}
+
 /* Splitting the bytes into small packets changes nothing. */
 static void does_not_depend_on_pieces(void **state)
 {
@@ -205,5 +235,6 @@ static void does_not_depend_on_pieces(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, wire_make_and_start, wire_free)
 
-UNIT_TESTS(request_head, TEST(refuses_ambiguous_heads), TEST(refuses_non_requests),
+UNIT_TESTS(request_head, cmocka_unit_test(refuses_heads_that_no_library_makes),
+           TEST(refuses_ambiguous_heads), TEST(refuses_non_requests),
            TEST(takes_what_is_well_formed), TEST(does_not_depend_on_pieces));
