@@ -239,6 +239,31 @@ static enum tv_status output_write_bytes(void *context, struct tv_bytes bytes, s
 
 /* ---- On a terminal ---- */
 
+/* Write what is made for scripts to a terminal: characters that it would obey become blanks.  Text
+ * that is laid out has replaced them before. */
+static enum tv_status output_write_harmless(void *context, struct tv_bytes bytes,
+                                            struct tv_error *err)
+{
+    struct tv_output *output = context;
+    struct tv_out shown;
+    tv_out_init_memory(&shown);
+    while (bytes.length > 0) {
+        size_t control = tv_bytes_control(bytes), length = control > 0 ? control : 1;
+        bool ends_control = output->split_control && (bytes.data[0] & 0xe0) == 0x80; /* a C1 */
+        output->split_control = bytes.length == 1 && bytes.data[0] == 0xc2;
+        if (ends_control || (control > 0 && !memchr("\t\r\n", bytes.data[0], 3)))
+            tv_out_char(&shown, ' ');
+        else
+            tv_out_char(&shown, (char)bytes.data[0]);
+        bytes.data += length;
+        bytes.length -= length;
+    }
+    enum tv_status status =
+        output_write_bytes(output, (struct tv_bytes){shown.buffer, shown.length}, err);
+    tv_out_release(&shown);
+    return status;
+}
+
 /* Count the screen lines that the text needs; long lines wrap. */
 static void output_count_lines(struct tv_output_screen *screen, struct tv_bytes bytes)
 {
@@ -343,8 +368,9 @@ enum tv_status tv_output_open(struct tv_output *output, const char *path, bool q
         return err->status;
     if (output->path)
         output->descriptor = output->file.descriptor;
-    tv_out_init(&output->out, output_write_bytes, output);
-    output->meter = tv_meter_start(&output->progress, quiet || isatty(output->descriptor));
+    bool terminal = isatty(output->descriptor) != 0;
+    tv_out_init(&output->out, terminal ? output_write_harmless : output_write_bytes, output);
+    output->meter = tv_meter_start(&output->progress, quiet || terminal);
     return TV_OK;
 }
 
@@ -370,6 +396,7 @@ enum tv_status tv_output_open_text(struct tv_output *output, const struct tv_set
     if (status != TV_OK || !text)
         return status;
     terminal_look(&terminal, output->descriptor, settings);
+    output->out.write = output_write_bytes;
     output->screen.layout = terminal.layout;
     output->out.layout = &output->screen.layout;
     if (output->path || settings->table.no_pager || terminal.dumb)

@@ -34,10 +34,12 @@ struct tv_output {
     struct tv_progress progress;
     struct tv_meter *meter; /* shows how much has been written, or NULL */
     bool waits;             /* the meter shows work before the first write, and ends there */
+    bool split_control;     /* the last write ended in the middle of a control character */
     struct tv_output_screen screen;
 };
 
-/* Open an output; `path` NULL or "-" is standard output.  Unless `quiet`, and unless the output
+/* Open an output; `path` NULL or "-" is standard output.  On a terminal control characters but TAB
+ * and ends of lines become blanks.  Unless `quiet`, and unless the output
  * itself goes to a terminal, a terminal at standard error shows the progress of writes that take
  * more than a second. */
 enum tv_status tv_output_open(struct tv_output *output, const char *path, bool quiet,
