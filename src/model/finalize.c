@@ -310,8 +310,8 @@ void tv_trace_finalize(struct tv_trace *trace)
 {
     tv_trace_reserve_offsets(trace);
     tv_trace_align_clocks(trace);
-    tv_known_names_assign_processes(trace);
-    tv_trace_merge_machines(trace);
+    bool assigned = tv_known_names_assign_processes(trace);
+    tv_trace_merge_machines(trace, assigned);
     tv_known_names_apply(trace);
     tv_tables_finish(&trace->tables);
     tv_objects_index(trace);

@@ -30,8 +30,8 @@ void tv_trace_align_clocks(struct tv_trace *trace);
  */
 
 /* Merge processes and threads of one machine, which renumbers them; call this before the tables are
- * sorted. */
-void tv_trace_merge_machines(struct tv_trace *trace);
+ * sorted. `assigned`: threads got processes that other inputs have. */
+void tv_trace_merge_machines(struct tv_trace *trace, bool assigned);
 
 /*
  * Known names: one input names processes and threads of another, as a process list taken beside a
@@ -49,9 +49,10 @@ void tv_trace_merge_machines(struct tv_trace *trace);
  * last. */
 bool tv_known_name_is_cut(struct tv_bytes name, struct tv_bytes whole);
 
-/* Give each thread without a process the one that a row of its machine names, adding it if needed.
- * Call this before tv_trace_merge_machines. */
-void tv_known_names_assign_processes(struct tv_trace *trace);
+/* Give each thread without a process the one that a row of its machine names, adding it if needed,
+ * or the one in which another input of its machine has a thread with the same tid.
+ * Return whether any got one.  Call this before tv_trace_merge_machines. */
+bool tv_known_names_assign_processes(struct tv_trace *trace);
 
 /* Apply the names, after tv_trace_merge_machines. */
 void tv_known_names_apply(struct tv_trace *trace);

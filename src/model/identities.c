@@ -135,8 +135,7 @@ static void machine_renumber_processes(struct tv_trace *trace, const struct mach
     RENUMBER(trace, task_facts, parent, r);
 }
 
-/* Merge the processes with one pid on one machine. Return whether any were merged; threads can be
- * equal only then. */
+/* Merge the processes with one pid on one machine. Return whether any were merged. */
 static bool machine_merge_processes(struct tv_trace *trace)
 {
     struct tv_trace_info *head = trace->head;
@@ -262,9 +261,10 @@ static void machine_order_tracks(struct tv_trace *trace)
     tv_free(last);
 }
 
-void tv_trace_merge_machines(struct tv_trace *trace)
+void tv_trace_merge_machines(struct tv_trace *trace, bool assigned)
 {
-    if (!machine_merge_processes(trace) || !machine_merge_threads(trace))
+    /* Threads can be equal only in a process that got threads of another input. */
+    if ((!machine_merge_processes(trace) && !assigned) || !machine_merge_threads(trace))
         return;
     machine_order_tracks(trace);
     uint32_t *lanes = tv_alloc(trace->head->thread_count, sizeof *lanes);
@@ -552,18 +552,51 @@ static void known_index_processes(const struct tv_trace_info *head, struct tv_ma
     }
 }
 
+#define MANY_PROCESSES (TV_NONE - 1)
+
+/* Return whether a kernel trace has the thread without its process. */
+static bool known_thread_is_lost(const struct tv_thread *thread)
+{
+    return thread->process == TV_NONE && thread->key == TV_EMPTY_STRING &&
+           kernel_id_is_valid(thread->id);
+}
+
+#define MANY_PROCESSES (TV_NONE - 1)
+
+/* Map machine and tid to the process of a thread that has one.  One machine has a tid once, so the
+ * tid is enough; MANY_PROCESSES when threads of two processes have it: their ids are not the
+ * kernel's.  Id 0 is that of idle processors. */
+static void known_index_threads(const struct tv_trace_info *head, struct tv_map *by_tid)
+{
+    for (uint32_t i = 0; i < head->thread_count; i++) {
+        const struct tv_thread *thread = &head->threads[i];
+        if (thread->process >= head->process_count || thread->key != TV_EMPTY_STRING ||
+            !kernel_id_is_valid(thread->id) || thread->id == 0)
+            continue;
+        const struct tv_process *process = &head->processes[thread->process];
+        if (process->machine == TV_NONE || process->key != TV_EMPTY_STRING)
+            continue;
+        uint64_t key = (uint64_t)process->machine << 32 | thread->id;
+        uint32_t found = tv_map_add(by_tid, key, thread->process);
+        if (found == MANY_PROCESSES || head->processes[found].id != process->id)
+            tv_map_set(by_tid, key, MANY_PROCESSES);
+    }
+}
+
 /* Return whether the thread has got a process. */
 static bool known_assign_process(struct tv_trace_info *head, const struct known_rows *all,
-                                 struct tv_map *by_id, struct tv_thread *thread)
+                                 struct tv_map *by_id, const struct tv_map *by_tid,
+                                 struct tv_thread *thread)
 {
     uint32_t machine = head->inputs[thread->input].machine;
-    bool lost = thread->process == TV_NONE && thread->key == TV_EMPTY_STRING &&
-                kernel_id_is_valid(thread->id);
-    const struct known_row *known =
-        lost ? known_find(all, machine, NO_TID, (uint32_t)thread->id) : NULL;
-    if (!known)
+    if (!known_thread_is_lost(thread))
         return false;
-    thread->process = known_process_of(head, by_id, machine, known->pid);
+    const struct known_row *known = known_find(all, machine, NO_TID, (uint32_t)thread->id);
+    uint32_t found = known ? known_process_of(head, by_id, machine, known->pid)
+                           : tv_map_find(by_tid, (uint64_t)machine << 32 | thread->id);
+    if (found == TV_NONE || found == MANY_PROCESSES)
+        return false;
+    thread->process = found;
     struct tv_process *process = &head->processes[thread->process];
     if (thread->id == process->id && process->name == TV_EMPTY_STRING) {
         process->name = thread->name;
@@ -572,23 +605,30 @@ static bool known_assign_process(struct tv_trace_info *head, const struct known_
     return true;
 }
 
-void tv_known_names_assign_processes(struct tv_trace *trace)
+bool tv_known_names_assign_processes(struct tv_trace *trace)
 {
     struct tv_trace_info *head = trace->head;
-    struct tv_map by_id;
+    struct tv_map by_id, by_tid;
     bool any = false;
-    if (trace->tables.known_names.count == 0)
-        return;
+    for (uint32_t i = 0; !any && i < head->thread_count; i++)
+        any = known_thread_is_lost(&head->threads[i]);
+    if (!any)
+        return false;
     struct known_rows all = known_collect(trace);
     tv_map_init(&by_id);
+    tv_map_init(&by_tid);
     known_index_processes(head, &by_id);
+    known_index_threads(head, &by_tid);
+    any = false;
     for (uint32_t i = 0; i < head->thread_count; i++)
-        any |= known_assign_process(head, &all, &by_id, &head->threads[i]);
+        any |= known_assign_process(head, &all, &by_id, &by_tid, &head->threads[i]);
     for (uint32_t i = 0; any && i < trace->track_count; i++) {
         struct tv_track *track = &trace->tracks[i];
         if (track->thread != TV_NONE && track->process == TV_NONE)
             track->process = head->threads[track->thread].process;
     }
     tv_map_release(&by_id);
+    tv_map_release(&by_tid);
     tv_free(all.rows);
+    return any;
 }
