@@ -85,10 +85,14 @@ void tv_assembly_add_chunk(struct tv_assembly *assembly, struct tv_gather *gathe
 
 /* ---- Before an idle gap ---- */
 
+/* A thread that begins so many slices after the gap goes on; fewer are a tick of an idle thread. */
+#define IDLE_MIN_LATER 16
+
 /* Search for the last event before a gap, and for slices that reach across it. */
 struct idle_scan {
     int64_t gap, last;
-    int64_t ended; /* after the gap: ends minus begins */
+    int64_t ended;  /* after the gap: ends minus begins */
+    uint64_t later; /* slices that begin after the gap */
     bool across;
 };
 
@@ -100,6 +104,7 @@ static void idle_scan_span(struct idle_scan *lasting, const struct tv_span *span
     if (span->time >= lasting->gap) {
         lasting->ended += kind == TV_SPAN_END;
         lasting->ended -= kind == TV_SPAN_BEGIN;
+        lasting->later += kind != TV_SPAN_END;
         return;
     }
     lasting->across |= end >= lasting->gap;
@@ -133,21 +138,44 @@ static void idle_scan_instants(const struct tv_assembly *assembly, int64_t gap, 
             (!of_thread && instant->scope != TV_SCOPE_PROCESS))
             continue;
         uint32_t process = of_thread ? head->threads[instant->of].process : instant->of;
-        lasts[process] = instant->time > lasts[process] ? instant->time : lasts[process];
+        if (process < head->process_count && instant->time > lasts[process])
+            lasts[process] = instant->time;
     }
 }
 
-bool tv_assembly_last_times(const struct tv_assembly *assembly, int64_t gap, int64_t *lasts)
+/* Set the end of each thread, or TV_NO_TIME when it goes on.  Raise the last time of each process.
+ * Return false when a slice spans the gap. */
+static bool idle_scan_threads(const struct tv_assembly *assembly, int64_t gap, int64_t *lasts,
+                              int64_t *ends)
 {
-    struct idle_scan lasting = {.gap = gap};
-    idle_scan_instants(assembly, gap, lasts);
-    for (uint32_t i = 0; i < assembly->thread_count && !lasting.across; i++) {
-        uint32_t process = assembly->trace->head->threads[i].process;
-        lasting.last = lasts[process];
+    const struct tv_trace_info *head = assembly->trace->head;
+    for (uint32_t i = 0; i < assembly->thread_count; i++) {
+        uint32_t process = head->threads[i].process;
+        bool owned = process < head->process_count;
+        struct idle_scan lasting = {.gap = gap, .last = owned ? lasts[process] : TV_NO_TIME};
         idle_scan_thread(&lasting, &assembly->threads[i]);
-        lasts[process] = lasting.last;
+        if (lasting.across)
+            return false;
+        if (owned)
+            lasts[process] = lasting.last;
+        ends[i] = lasting.later < IDLE_MIN_LATER ? lasting.last : TV_NO_TIME;
     }
-    return !lasting.across;
+    return true;
+}
+
+int64_t *tv_assembly_idle_ends(const struct tv_assembly *assembly, int64_t gap, int64_t *lasts)
+{
+    const struct tv_trace_info *head = assembly->trace->head;
+    int64_t *ends = tv_alloc(assembly->thread_count, sizeof *ends);
+    idle_scan_instants(assembly, gap, lasts);
+    if (!idle_scan_threads(assembly, gap, lasts, ends)) {
+        tv_free(ends);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < assembly->thread_count; i++)
+        if (ends[i] != TV_NO_TIME && head->threads[i].process < head->process_count)
+            ends[i] = lasts[head->threads[i].process];
+    return ends;
 }
 
 /* ---- All threads ---- */

@@ -101,10 +101,10 @@ struct tv_running_clock {
  * of the previous one, 0 at first. */
 int64_t tv_running_clock_at(const struct tv_running_clock *clock, int64_t time, size_t *near);
 
-/* Before building rows: raise lasts[process] to the last time of the process before the idle gap
- * (idle_gap.h), as far as slices and instants tell.  Return false when a slice spans the gap, so
- * that it is none. */
-bool tv_assembly_last_times(const struct tv_assembly *assembly, int64_t gap, int64_t *lasts);
+/* Before building rows: raise lasts[process], TV_NO_TIME at first, to the last time of the process
+ * before the idle gap (idle_gap.h), as far as slices and instants tell.  Return the row option
+ * `idle_ends`, which the caller frees, or NULL when a slice spans the gap, so that it is none. */
+int64_t *tv_assembly_idle_ends(const struct tv_assembly *assembly, int64_t gap, int64_t *lasts);
 
 struct tv_row_options {
     int64_t tolerance; /* a nested slice may end later than its parent by less than this; it is
@@ -114,8 +114,9 @@ struct tv_row_options {
     const int64_t *ends;
     /* Per thread: its last activity outside of slices; or NULL. */
     const int64_t *lasts;
-    /* Per process: end of unfinished slices that began before the idle gap, TV_NO_TIME when there
-     * is none; NULL: the trace has no idle gap. */
+    /* Per thread: end of unfinished slices that began before the idle gap, the last time of the
+     * process or, without one, of the thread before it.  TV_NO_TIME when the thread goes on after
+     * the gap, whose slices the unfinished ones contain; NULL: the trace has no idle gap. */
     const int64_t *idle_ends;
     unsigned workers;                      /* 0: one per processor */
     const _Atomic bool *cancel;            /* or NULL */

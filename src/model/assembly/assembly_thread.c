@@ -261,9 +261,8 @@ void tv_assembly_thread_build(const struct tv_assembly *assembly,
     assert(!work->placed && work->count > 0);
     thread_unpack_spans(assembly, work, &spans);
     uint32_t thread = (uint32_t)(work - assembly->threads);
-    uint32_t process = assembly->trace->head->threads[thread].process;
     int64_t seen = placing->lasts ? placing->lasts[thread] : INT64_MIN;
-    int64_t idle_end = placing->idle_ends ? placing->idle_ends[process] : TV_NO_TIME;
+    int64_t idle_end = placing->idle_ends ? placing->idle_ends[thread] : TV_NO_TIME;
     if (spans_close_unfinished(&spans, seen, idle_end)) {
         struct tv_open_ends ends = {thread_open_end(assembly, placing, work, &spans), idle_end};
         tv_spans_sort_by_time(&spans);

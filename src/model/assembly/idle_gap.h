@@ -6,7 +6,7 @@
  * minutes after everything else, would make such slices minutes long.  So readers count the begins
  * of events over time.  An input has an idle gap when nothing begins for more than half of its
  * length, and less than a tenth as many events follow the gap as precede it.  Open slices then end
- * before the gap (tv_assembly_last_times).
+ * before the gap, except in threads that go on after it (tv_assembly_idle_ends).
  *
  *     events    |||||||||||||||||||||||                                                      |
  *               before                  gap: more than half of all                           after

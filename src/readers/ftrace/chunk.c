@@ -41,6 +41,7 @@ void tv_ft_chunk_init(struct tv_ft_chunk *chunk)
     chunk->event_names.texts = tv_interner_new();
     chunk->first = INT64_MAX;
     chunk->last = INT64_MIN;
+    tv_idle_gap_init(&chunk->times);
 }
 
 /* Return true when all of the text is UTF-8. */
@@ -521,6 +522,5 @@ void tv_ft_chunk_take_event(struct tv_ft_chunk *chunk, const struct tv_ft_line *
      * range. */
     if (chunk->marks.count > marks)
         return;
-    chunk->first = line->time < chunk->first ? line->time : chunk->first;
-    chunk->last = line->time > chunk->last ? line->time : chunk->last;
+    tv_ft_chunk_note_time(chunk, line->time);
 }

@@ -18,6 +18,7 @@
 #include "base/progress.h"
 #include "base/source.h"
 #include "model/assembly/assembly.h"
+#include "model/assembly/idle_gap.h"
 #include "model/diagnostic.h"
 #include "model/sketch.h"
 #include "model/tables.h"
@@ -305,7 +306,8 @@ struct tv_ft_chunk {
     TV_TABLE(tv_instant) instants; /* `of` is a task */
     TV_TABLE(tv_clock_sync) marks; /* `id` is a text */
     struct tv_diagnostics diagnostics;
-    int64_t first, last; /* times; first > last: none */
+    int64_t first, last;      /* times; first > last: none */
+    struct tv_idle_gap times; /* how the events are spread over time */
     uint64_t events;
     uint32_t wall_clock; /* text: the first realtime_ts; empty: there is none */
     struct tv_ft_last_event last_event;
@@ -325,6 +327,14 @@ struct tv_ft_at {
 
 void tv_ft_chunk_init(struct tv_ft_chunk *chunk);
 void tv_ft_chunk_release(struct tv_ft_chunk *chunk);
+
+/* Extend the range of the chunk's times to an event. */
+static inline void tv_ft_chunk_note_time(struct tv_ft_chunk *chunk, int64_t time)
+{
+    chunk->first = time < chunk->first ? time : chunk->first;
+    chunk->last = time > chunk->last ? time : chunk->last;
+    tv_idle_gap_count(&chunk->times, time);
+}
 
 /* Return the chunk's number of a text. */
 static inline uint32_t tv_ft_chunk_string(struct tv_ft_chunk *chunk, struct tv_bytes text)

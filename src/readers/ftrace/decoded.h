@@ -48,8 +48,7 @@ enum tv_ft_taken tv_ft_take_print(struct tv_ft_chunk *chunk, const struct tv_ft_
 static inline void tv_ft_chunk_note(struct tv_ft_chunk *chunk, int64_t time)
 {
     chunk->events++;
-    chunk->first = time < chunk->first ? time : chunk->first;
-    chunk->last = time > chunk->last ? time : chunk->last;
+    tv_ft_chunk_note_time(chunk, time);
 }
 
 /* Chunks that are to become an input of a trace. */

@@ -231,13 +231,31 @@ static uint32_t ft_add_input(struct tv_builder *builder, struct tv_source *sourc
     return number;
 }
 
+/* If the last events lie far beyond the rest, return where open slices of each thread end; the
+ * caller frees it.  NULL: with the trace. */
+static int64_t *ft_find_idle_ends(const struct tv_ft_merge *merge)
+{
+    uint32_t count = merge->trace->head->process_count;
+    int64_t silence;
+    if (!tv_idle_gap_find(&merge->times, &silence))
+        return NULL;
+    int64_t *lasts = tv_alloc(count, sizeof *lasts);
+    for (uint32_t i = 0; i < count; i++)
+        lasts[i] = TV_NO_TIME;
+    int64_t *ends = tv_assembly_idle_ends(merge->assembly, silence, lasts);
+    tv_free(lasts);
+    return ends;
+}
+
 /* Let the assembly place the slices. The async slices are planned beside that; then follow the
  * state tracks, the instants of processors, and the arrows, which need the rows of their slices. */
 static void ft_place_tracks(struct tv_ft_merge *merge, struct tv_ft_schedule *schedule,
                             const struct tv_read_options *options)
 {
+    int64_t *idle_ends = ft_find_idle_ends(merge);
     struct tv_row_options placing = {
         .end = merge->last,
+        .idle_ends = idle_ends,
         .workers = options->parts,
         .cancel = options->progress ? &options->progress->cancel : NULL,
         .clocks = schedule->clocks,
@@ -252,6 +270,7 @@ static void ft_place_tracks(struct tv_ft_merge *merge, struct tv_ft_schedule *sc
         input->last_wall = merge->last - merge->first;
     }
     tv_assembly_build_rows(merge->assembly, &placing);
+    tv_free(idle_ends);
     tv_ft_schedule_add_tracks(schedule);
     tv_ft_schedule_place_instants(schedule, merge->trace);
     if (merge->repeated)

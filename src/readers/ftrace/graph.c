@@ -325,8 +325,7 @@ void tv_ft_graph_add(struct tv_ft_chunk *chunk, const struct tv_ft_graph_line *l
     chunk->events += line->kind != TV_FT_GRAPH_SWITCH;
     if (!line->has_time)
         return;
-    chunk->first = line->time < chunk->first ? line->time : chunk->first;
-    chunk->last = line->time > chunk->last ? line->time : chunk->last;
+    tv_ft_chunk_note_time(chunk, line->time);
 }
 
 /* ---- Slices of all chunks ---- */

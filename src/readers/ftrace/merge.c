@@ -578,6 +578,7 @@ static void ft_merge_add_slices(struct tv_ft_merge *merge, size_t index)
     chunk->gather = NULL;
     merge->first = chunk->first < merge->first ? chunk->first : merge->first;
     merge->last = chunk->last > merge->last ? chunk->last : merge->last;
+    tv_idle_gap_merge(&merge->times, &chunk->times);
     merge->trace->head->inputs[merge->input].records += chunk->events;
 }
 
@@ -597,6 +598,7 @@ void tv_ft_merge_chunks(struct tv_ft_merge *merge)
     struct tv_interner *keys = tv_interner_new();
     merge->first = INT64_MAX;
     merge->last = INT64_MIN;
+    tv_idle_gap_init(&merge->times);
     merge->kernel = TV_NONE;
     merge->numbers = tv_alloc(merge->reader_count, sizeof *merge->numbers);
     ft_merge_number_chunks(merge);

@@ -57,6 +57,7 @@ struct tv_ft_merge {
     TV_TABLE(tv_ft_bad_text) odd;  /* texts of the trace that are not UTF-8, until counted */
     bool shifted;                  /* a mark gave the clock of a parent trace */
     int64_t first, last;           /* times; first > last: there are no events */
+    struct tv_idle_gap times;      /* how the events are spread over time */
     /* Sorted by time.  Tasks are threads of the trace (the idle task is TV_NONE), frames and texts
      * those of the trace. */
     TV_TABLE(tv_ft_switch) switches;

@@ -367,7 +367,8 @@ void tv_te_silence_find(struct tv_te_context *context)
         if (event->time < silence && event->time > lasts[event->process])
             lasts[event->process] = event->time;
     }
-    if (tv_assembly_last_times(context->assembly, silence, lasts))
+    context->times.thread_idle_ends = tv_assembly_idle_ends(context->assembly, silence, lasts);
+    if (context->times.thread_idle_ends)
         context->times.idle_ends = lasts;
     else
         tv_free(lasts);

@@ -84,6 +84,7 @@ struct tv_te_times {
     size_t file_end_count;
     int64_t *idle_ends; /* by process of the head: its last time before the trace falls silent, or
                         TV_NO_TIME; NULL: the trace does not fall silent */
+    int64_t *thread_idle_ends; /* as in tv_row_options; NULL together with idle_ends */
 };
 
 /* The sources of stacks and samples. */
