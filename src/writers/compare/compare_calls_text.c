@@ -14,6 +14,38 @@
 /* Maximum number of methods in a text. */
 #define MAX_CALLS_LINES 20u
 
+bool tv_compare_has_counts(const struct tv_comparison *comparison)
+{
+    const struct tv_run_table *table = comparison->table;
+    bool sampled = false;
+    for (uint32_t i = 0; i < table->run_count; i++)
+        sampled |= table->runs[i].sampled && table->runs[i].side != TV_RUN_HISTORY;
+    return comparison->weighs || !sampled;
+}
+
+void tv_compare_put_counts(struct tv_out *out, const struct tv_compared_row *row)
+{
+    tv_out_u64(out, row->base_calls);
+    if (row->new_calls != row->base_calls)
+        tv_out_format(out, " -> %llu", (unsigned long long)row->new_calls);
+}
+
+void tv_compare_put_sampled(struct tv_out *out, const struct tv_comparison *comparison,
+                            const char *before, const char *after)
+{
+    const struct tv_run_table *table = comparison->table;
+    uint32_t sampled[3] = {0};
+    if (tv_compare_has_counts(comparison))
+        return;
+    for (uint32_t i = 0; i < table->run_count; i++)
+        sampled[table->runs[i].side] += table->runs[i].sampled;
+    tv_out_format(out,
+                  "%sSampled: %u of %u base and %u of %u new runs: times are estimates, calls are "
+                  "not counted%s",
+                  before, sampled[TV_RUN_BASE], comparison->base_runs, sampled[TV_RUN_NEW],
+                  comparison->new_runs, after);
+}
+
 /* Has a row calls on both sides that can be compared? */
 static bool calls_text_has(const struct tv_calls_of_row *of)
 {
@@ -69,6 +101,8 @@ void tv_compare_put_calls_text(struct tv_out *out, const struct tv_compare_repor
     const struct tv_compared_calls *calls = report->calls;
     struct tv_text_table table;
     uint32_t lines = 0;
+    if (!tv_compare_has_counts(report->comparison))
+        return;
     if (report->calls_note)
         tv_out_format(out, "\n%s\n", report->calls_note);
     for (uint32_t i = 0; calls && i < calls->count; i++)

@@ -154,8 +154,13 @@ static void html_put_change(struct tv_out *out, const struct tv_relative_change 
 }
 
 /* Write the numbers of calls; equal ones are shown once. */
-static void html_put_calls(struct tv_out *out, const struct tv_compared_row *row)
+static void html_put_calls(struct tv_out *out, const struct tv_comparison *comparison,
+                           const struct tv_compared_row *row)
 {
+    if (!tv_compare_has_counts(comparison)) {
+        tv_out_text(out, "<td>-");
+        return;
+    }
     tv_out_format(out, "<td><data value=\"%llu\">", (unsigned long long)row->base_calls);
     if (row->base_calls != row->new_calls)
         tv_out_format(out, "%llu &rarr; ", (unsigned long long)row->base_calls);
@@ -178,7 +183,7 @@ static void html_put_name(struct tv_out *out, const struct tv_compare_report *re
 {
     const struct tv_run_table *table = report->comparison->table;
     const struct tv_compared_calls *calls = report->calls;
-    bool has_calls = calls && row < calls->count &&
+    bool has_calls = calls && row < calls->count && tv_compare_has_counts(report->comparison) &&
                      calls->rows[row].side[0].count + calls->rows[row].side[1].count > 0;
     struct tv_out name;
     tv_out_init_memory(&name);
@@ -205,7 +210,7 @@ static void html_put_row(struct tv_out *out, const struct tv_compare_report *rep
     html_put_figure(out, comparison, comparison->figure, row->base);
     html_put_figure(out, comparison, comparison->figure, row->new);
     html_put_change(out, &change, row->tested && comparison->can_test ? row->p : (double)NAN);
-    html_put_calls(out, row);
+    html_put_calls(out, comparison, row);
     tv_out_text(out, "<td>");
     html_put_name(out, report, number);
 }

@@ -93,7 +93,9 @@ void tv_compare_write_markdown(struct tv_out *to, const struct tv_compare_report
     compare_markdown_figure(out, comparison, TV_FIGURE_EXCL, comparison->new_total);
     tv_out_text(out, " (");
     tv_compare_put_change(out, tv_comparison_total_change(comparison).change);
-    tv_out_format(out, ")\n\nNote: %s.\n\n", tv_compare_promise(comparison));
+    tv_out_text(out, ")\n\n");
+    tv_compare_put_sampled(out, comparison, "Note: ", ".\n\n");
+    tv_out_format(out, "Note: %s.\n\n", tv_compare_promise(comparison));
     uint32_t first = count < MARKDOWN_ROWS ? count : MARKDOWN_ROWS;
     compare_markdown_table(out, report, 0, first);
     if (count > first) {

@@ -304,6 +304,7 @@ void tv_compare_put_heading(struct tv_out *out, const struct tv_compare_report *
     if (tv_run_table_suggests_groups(comparison->table))
         tv_out_text(out, "most names differ by numbers alone: --names grouped makes one row of "
                          "those\n");
+    tv_compare_put_sampled(out, comparison, "", "\n");
     tv_out_format(out, "%s\n\n", tv_compare_promise(comparison));
 }
 
@@ -325,6 +326,8 @@ static void compare_text_columns(struct tv_text_table *table,
     }
     tv_text_table_add(table, &(struct tv_text_column){"interval", "95 % interval", 20, .rank = 4});
     tv_text_table_add(table, &(struct tv_text_column){"p", "p", 9, .rank = 0});
+    if (!tv_compare_has_counts(report->comparison))
+        return;
     const char *calls = report->comparison->weighs ? "Samples" : "Calls";
     tv_text_table_add(table, &(struct tv_text_column){"calls", calls, 22, .rank = 5});
 }
@@ -390,12 +393,8 @@ static void compare_text_row(struct tv_text_table *table, const struct tv_compar
         compare_text_plan(table, report, row);
     } else {
         compare_text_test(table, report, &change, row->p, row->tested);
-        struct tv_out *cell = tv_text_table_cell(table);
-        if (row->base_calls == row->new_calls)
-            tv_out_u64(cell, row->base_calls);
-        else
-            tv_out_format(cell, "%llu -> %llu", (unsigned long long)row->base_calls,
-                          (unsigned long long)row->new_calls);
+        if (tv_compare_has_counts(comparison))
+            tv_compare_put_counts(tv_text_table_cell(table), row);
     }
     struct tv_out *name = tv_text_table_name(table, 0);
     if (plain)
@@ -422,7 +421,8 @@ static void compare_text_total(struct tv_text_table *table, const struct tv_comp
     } else {
         compare_text_test(table, report, &change, tv_change_p(&comparison->total, TV_CHANGE_ANY),
                           comparison->can_test);
-        tv_text_table_cell(table);
+        if (tv_compare_has_counts(comparison))
+            tv_text_table_cell(table);
     }
     tv_out_text(tv_text_table_name(table, 0), "(total of all threads)");
     tv_text_table_end_row(table);

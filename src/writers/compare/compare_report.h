@@ -141,4 +141,15 @@ void tv_compare_put_hit(struct tv_out *out, const struct tv_compare_report *repo
 /* Return what may be promised about p, or why not. */
 const char *tv_compare_promise(const struct tv_comparison *comparison);
 
+/* Return false when calls are not counted in some run, because stacks were sampled over time: the
+ * numbers of calls mean nothing. (compare_calls_text.c) */
+bool tv_compare_has_counts(const struct tv_comparison *comparison);
+
+/* Write numbers of calls or samples; equal ones are written once. (compare_calls_text.c) */
+void tv_compare_put_counts(struct tv_out *out, const struct tv_compared_row *row);
+
+/* Write between `before` and `after` how many runs were sampled, if any. (compare_calls_text.c) */
+void tv_compare_put_sampled(struct tv_out *out, const struct tv_comparison *comparison,
+                            const char *before, const char *after);
+
 #endif
