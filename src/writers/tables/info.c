@@ -220,7 +220,7 @@ struct tv_counts tv_counts_of(const struct tv_trace *trace, const struct tv_subs
 struct info_sums {
     uint64_t records, unrolls, methods;
     bool overflow;
-    bool calls;  /* some input is more than samples without times */
+    bool calls;  /* some input has slices */
     bool buffer; /* some input is a method trace, which lists methods and may overflow its buffer */
     tv_ns last_wall, last_cpu;
     tv_ns elapsed; /* of the longest recording, as its file states it; 0: no file states it */
@@ -239,7 +239,7 @@ static struct info_sums info_sum_inputs(const struct tv_trace_info *head)
         sums.methods += input->methods;
         sums.unrolls += input->unrolls;
         sums.overflow |= input->overflow;
-        sums.calls |= !input->callless || !input->weight_axis;
+        sums.calls |= !input->callless;
         sums.buffer |= !input->assembled;
         sums.elapsed = input->elapsed_ns > sums.elapsed ? input->elapsed_ns : sums.elapsed;
         bool times = !input->weight_axis;
@@ -781,17 +781,18 @@ static void info_text_tables(struct tv_out *out, const struct tv_info *info)
     }
 }
 
-/* Write the number of records, and of calls if they are counted. */
+/* Write the number of records, and figures of calls. Without slices they are shown only when they
+ * are not 0, as diagnostics may be; so are records of formats that have none. */
 static void info_text_calls(struct tv_out *out, const struct tv_info *info,
                             const struct info_sums *sums)
 {
-    info_text_number(out, "records", sums->records);
+    info_text_known(out, "records", sums->buffer, sums->records);
     if (tv_figures_count_calls(info->head))
-        info_text_number(out, "calls", info->counts.facts.calls);
-    info_text_number(out, "unmatched exits", info->counts.facts.unmatched_exits);
-    info_text_number(out, "open at the end", info->counts.facts.open_calls);
+        info_text_known(out, "calls", sums->calls, info->counts.facts.calls);
+    info_text_known(out, "unmatched exits", sums->calls, info->counts.facts.unmatched_exits);
+    info_text_known(out, "open at the end", sums->calls, info->counts.facts.open_calls);
     info_text_known(out, "left by exceptions", sums->buffer, sums->unrolls);
-    info_text_number(out, "deepest", info->counts.facts.max_depth);
+    info_text_known(out, "deepest", sums->calls, info->counts.facts.max_depth);
 }
 
 /* Write the length of the recording: that of the records, and that stated by the file if it is
@@ -829,11 +830,10 @@ void tv_info_write_text(struct tv_out *out, const struct tv_info *info)
     info_text_number(out, "threads", info->counts.threads);
     if (sums.late)
         info_text_number(out, "threads named at the end", sums.late);
-    info_text_number(out, "threads with events", info->counts.facts.threads_with_events);
+    info_text_known(out, "threads with events", sums.calls, info->counts.facts.threads_with_events);
     info_text_some(out, "lines of the kernel", info->counts.lines);
     info_text_known(out, "methods", sums.buffer, sums.methods);
-    if (sums.calls)
-        info_text_calls(out, info, &sums);
+    info_text_calls(out, info, &sums);
     if (info->trace)
         info_text_tables(out, info);
     if (info->trace) {
