@@ -21,6 +21,7 @@
 #include "cli/output/message.h"
 #include "cli/output/output.h"
 #include "model/subset/subset.h"
+#include "writers/tables/info.h"
 #include "writers/trace/excerpt.h"
 #include "writers/trace/rewrite.h"
 #include "writers/trace/trace_formats.h"
@@ -130,6 +131,32 @@ static enum tv_status cmd_convert_choose_value(const struct tv_settings *setting
     return TV_OK;
 }
 
+/* Return whether the subset has an event. */
+static bool cmd_convert_has_events(const struct tv_trace *trace, const struct tv_subset *subset)
+{
+    struct tv_counts counts = tv_counts_of(trace, subset);
+    uint64_t rows = counts.sums.slices + counts.sums.async + counts.sums.cpu_slices +
+                    counts.thread_instants + counts.other_instants + counts.counters +
+                    counts.objects + counts.samples + counts.memory_dumps;
+    for (uint32_t i = 0; rows == 0 && i < trace->track_count; i++)
+        if (trace->tracks[i].kind == TV_TRACK_STATES && (!subset->tracks || subset->tracks[i]))
+            rows += trace->tracks[i].slice_count;
+    return rows > 0;
+}
+
+/* Refuse a selection that contains nothing: readers refuse some files without events, or show
+ * nothing of them. --filter has made the trace a subset already. A whole trace without events may
+ * become a file without events, where the format has such files (cmd_convert_trace). */
+static enum tv_status cmd_convert_check(const struct tv_trace *trace,
+                                        const struct tv_subset *subset, struct tv_error *err)
+{
+    static const struct tv_subset everything;
+    if (cmd_convert_has_events(trace, subset) ||
+        (!trace->is_subset && !cmd_convert_has_events(trace, &everything)))
+        return TV_OK;
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "nothing of the trace is in the selection");
+}
+
 /* --clock matters to method traces alone. */
 static enum tv_status cmd_convert_trace(const struct tv_settings *settings,
                                         const struct tv_trace *trace, struct tv_error *err)
@@ -138,7 +165,8 @@ static enum tv_status cmd_convert_trace(const struct tv_settings *settings,
     struct tv_subset subset;
     struct tv_trace_conversion conversion = {.trace = trace, .keep = &subset};
     enum tv_status status = TV_OK;
-    if (!format->method_trace && !tv_rewrite_can(trace) && tv_trace_is_empty(trace))
+    if (!format->method_trace && !trace->is_subset && !tv_rewrite_can(trace) &&
+        tv_trace_is_empty(trace))
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
                        "the trace has no events, and only a method trace may have none");
     if (format->method_trace)
@@ -148,6 +176,8 @@ static enum tv_status cmd_convert_trace(const struct tv_settings *settings,
     status = tv_subset_choose(settings, trace, &subset, err);
     if (status == TV_OK)
         status = cmd_convert_choose_value(settings, format, trace, &subset, err);
+    if (status == TV_OK)
+        status = cmd_convert_check(trace, &subset, err);
     if (status == TV_OK)
         status = cmd_convert_write(settings, format, &conversion, err);
     tv_subset_release(&subset);
