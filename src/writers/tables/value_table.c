@@ -133,6 +133,13 @@ static void value_table_named(struct tv_out *out, const struct tv_trace_info *he
     tv_out_char(out, ')');
 }
 
+/* Return false for weights with fractions, whose lines are no samples: merging equal lines would
+ * change their number. */
+static bool value_table_has_samples(const struct tv_profile *profile)
+{
+    return !tv_sample_figures_are_thousandths(profile->head, &profile->figures);
+}
+
 /* Write a row of the table for people. */
 static void value_table_text_row(struct tv_text_table *table, const struct tv_profile *profile,
                                  const struct value_titles *titles,
@@ -144,7 +151,8 @@ static void value_table_text_row(struct tv_text_table *table, const struct tv_pr
     tv_text_table_share(table, row->incl_wall, whole);
     tv_value_scale_write(tv_text_table_cell(table), &titles->scale, row->excl_wall);
     tv_text_table_share(table, row->excl_wall, whole);
-    tv_text_table_number(table, row->calls);
+    if (value_table_has_samples(profile))
+        tv_text_table_number(table, row->calls);
     value_table_named(tv_text_table_name(table, 0), profile->head, row->frame);
     tv_text_table_end_row(table);
 }
@@ -163,7 +171,8 @@ static void value_table_write_text(struct tv_out *out, const struct tv_profile *
         {"total", "%", 7, 3, 0}, {"self", titles.self, 14, 2, 0},
         {"self", "%", 7, 5, 0},  {"samples", "Samples", 10, 4, 0},
     };
-    for (size_t i = 0; i < TV_COUNT(columns); i++)
+    size_t count = TV_COUNT(columns) - !value_table_has_samples(profile);
+    for (size_t i = 0; i < count; i++)
         tv_text_table_add(&table, &columns[i]);
     for (uint32_t i = 0; i < rows->count; i++)
         value_table_text_row(&table, profile, &titles, &rows->rows[i], i + 1);
@@ -186,8 +195,10 @@ static void value_table_markdown_row(struct tv_out *out, const struct tv_profile
     tv_out_text(out, " | ");
     tv_names_percent(out, row->excl_wall, whole);
     tv_out_text(out, " | ");
-    tv_out_u64(out, row->calls);
-    tv_out_text(out, " | ");
+    if (value_table_has_samples(profile)) {
+        tv_out_u64(out, row->calls);
+        tv_out_text(out, " | ");
+    }
     tv_profile_row_markdown(out, profile->head, row->frame);
     tv_out_text(out, " |\n");
 }
@@ -199,9 +210,10 @@ static void value_table_write_markdown(struct tv_out *out, const struct tv_profi
     struct value_titles titles;
     value_titles_make(&titles, profile);
     tv_names_value(out, profile->head, &profile->figures);
-    tv_out_format(out, "\n| # | %s | %% | %s | %% | Samples | Function |\n", titles.total,
-                  titles.self);
-    tv_out_text(out, "|--:|--:|--:|--:|--:|--:|:--|\n");
+    bool samples = value_table_has_samples(profile);
+    tv_out_format(out, "\n| # | %s | %% | %s | %% |%s Function |\n", titles.total, titles.self,
+                  samples ? " Samples |" : "");
+    tv_out_format(out, "|--:|--:|--:|--:|--:|%s:--|\n", samples ? "--:|" : "");
     for (uint32_t i = 0; i < rows->count; i++)
         value_table_markdown_row(out, profile, &titles, &rows->rows[i], i + 1);
 }
