@@ -60,6 +60,8 @@ enum tv_severity tv_severity_find(const char *name);
       "method ids named by the line of their proxy's interface method")                            \
     X(BAD_ACTION, "bad-action", E, "records with the undefined action 3, skipped")                 \
     X(BAD_LINE, "bad-line", E, "malformed lines, skipped")                                         \
+    X(BAD_LIST_LINE, "bad-list-line", W,                                                           \
+      "malformed lines about threads, methods or the trace itself, skipped")                       \
     X(UNENDED_LINE, "unended-line", W,                                                             \
       "the last line has no line break: its number may have been cut, and is taken as it is")      \
     X(BAD_FIELDS, "bad-fields", E,                                                                 \
@@ -125,7 +127,7 @@ enum tv_severity tv_severity_find(const char *name);
     X(BAD_UNIT, "bad-unit", W, "displayTimeUnit is not ms, us or ns: taken as ms")                 \
     X(ODD_UNIT, "odd-unit", N,                                                                     \
       "displayTimeUnit is us, which the format does not have: used anyway")                        \
-    X(SUBTRACE_UNREAD, "subtrace-unread", W,                                                       \
+    X(SUBTRACE_UNREAD, "subtrace-unread", E,                                                       \
       "traces inside the file in an unknown format, not read: listed as metadata")                 \
     X(ID_MISSING, "id-missing", E, "events that need an id and have none, left out")               \
     X(ID_AMBIGUOUS, "id-ambiguous", E,                                                             \
@@ -161,7 +163,7 @@ enum tv_severity tv_severity_find(const char *name);
       "creations (N) of objects that are alive already, left out")                                 \
     X(OBJECT_MISMATCH, "object-mismatch", W,                                                       \
       "object events of another type or category than their object: kept, it keeps its own")       \
-    X(SNAPSHOT_MISSING, "snapshot-missing", W,                                                     \
+    X(SNAPSHOT_MISSING, "snapshot-missing", E,                                                     \
       "object snapshots (O) without args.snapshot, left out")                                      \
     X(SNAPSHOT_TWICE, "snapshot-twice", E,                                                         \
       "snapshots at the time of another of the same object, left out")                             \
@@ -177,7 +179,7 @@ enum tv_severity tv_severity_find(const char *name);
       "samples without a thread, or of one that no event has: a thread was made for each id")      \
     X(SAMPLE_NO_TIME, "sample-no-time", E,                                                         \
       "samples that cannot be read or have no time, left out")                                     \
-    X(SAMPLE_NO_WEIGHT, "sample-no-weight", W, "samples without a weight: taken as 1")             \
+    X(SAMPLE_NO_WEIGHT, "sample-no-weight", E, "samples without a weight: taken as 1")             \
     X(WEIGHT_ROUNDED, "weight-rounded", W,                                                         \
       "weights with more than three decimal places, rounded down to thousandths")                  \
     X(SAMPLES_SORTED, "samples-sorted", N,                                                         \
@@ -219,7 +221,7 @@ enum tv_severity tv_severity_find(const char *name);
     X(EVENTS_LOST, "events-lost", E, "places where the tracer lost events: its buffer was full")   \
     X(OVERWRITTEN, "overwritten", W,                                                               \
       "the tracer's ring buffer was full: the oldest events were overwritten")                     \
-    X(CLOCK_UNITLESS, "clock-unitless", W,                                                         \
+    X(CLOCK_UNITLESS, "clock-unitless", E,                                                         \
       "times of a clock of unknown unit, taken as nanoseconds")                                    \
     X(SWITCH_MISSED, "switch-missed", N,                                                           \
       "processors that left another task than the one that they had switched to")                  \
@@ -233,7 +235,7 @@ enum tv_severity tv_severity_find(const char *name);
     X(UNRESOLVED_CONSTANT, "unresolved-constant", W,                                               \
       "names, threads and stacks that are in no list of constants: the event is kept "             \
       "without them")                                                                              \
-    X(UNKNOWN_EVENT, "unknown-event", W,                                                           \
+    X(UNKNOWN_EVENT, "unknown-event", E,                                                           \
       "events of types that the file does not describe, left "                                     \
       "out")                                                                                       \
     X(STACK_CUT, "stack-cut", N,                                                                   \

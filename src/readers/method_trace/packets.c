@@ -314,7 +314,7 @@ static void mt_packets_take_method(struct mt_packets *packets, const struct mt_p
     if (tv_mt_file_parse_method(packets->file, text, &frame))
         tv_mt_add_method(packets->file, packet->id, &frame, TV_MT_RECYCLED, packets->offset);
     else
-        mt_packets_warn(packets, TV_DIAGNOSTIC_BAD_LINE);
+        mt_packets_warn(packets, TV_DIAGNOSTIC_BAD_LIST_LINE);
 }
 
 /* List a block as a unit; one that is cut goes up to the end of the file. */

@@ -214,7 +214,7 @@ static void mt_stream_take_method(struct mt_stream *stream, struct tv_bytes text
     if (tv_mt_text_parse_method(file, text, &id, &frame))
         stream->last_method = tv_mt_add_method(file, id, &frame, TV_MT_RECYCLED, stream->offset);
     else
-        mt_stream_warn(stream, TV_DIAGNOSTIC_BAD_LINE);
+        mt_stream_warn(stream, TV_DIAGNOSTIC_BAD_LIST_LINE);
 }
 
 /* Read the summary, which ends the file. */

@@ -480,7 +480,7 @@ static enum tv_status mt_text_find_data(struct mt_text *text, const struct tv_te
     bool whole =
         place == 0 || mt_text_take_line(text, (struct tv_bytes){bytes.data, place}, line->offset);
     if (!whole)
-        tv_mt_warn(text->file, TV_DIAGNOSTIC_BAD_LINE, line->offset);
+        tv_mt_warn(text->file, TV_DIAGNOSTIC_BAD_LIST_LINE, line->offset);
     if (text->section != SECTION_END)
         tv_mt_warn(text->file, TV_DIAGNOSTIC_END_MISSING, *after);
     return TV_OK;
@@ -502,7 +502,7 @@ enum tv_status tv_mt_text_read(struct tv_mt_file *file, uint64_t offset, uint64_
         if (status != TV_OK || *after > 0 || !line.ended)
             break;
         if (line.too_long || !mt_text_take_line(&text, line.text, line.offset))
-            tv_mt_warn(file, TV_DIAGNOSTIC_BAD_LINE, line.offset);
+            tv_mt_warn(file, TV_DIAGNOSTIC_BAD_LIST_LINE, line.offset);
         if (text.section == SECTION_END) {
             *after = lines.offset;
             break;
