@@ -106,8 +106,18 @@ static bool collapsed_is_comment(struct tv_bytes line)
 /* Counts of the complete lines in the prefix. */
 struct collapsed_counts {
     size_t chains, others;
-    bool deep; /* a chain has more than one frame */
+    size_t spaced; /* chains of one frame that has blanks, as most lines of other text */
+    bool deep;     /* a chain has more than one frame */
 };
+
+/* Return true for a line with two numbers, as FlameGraph's difffolded.pl writes it, and for a stack
+ * of bpftrace: "@[main, read]: 5". */
+static bool collapsed_is_foreign(struct tv_bytes line, const struct collapsed_chain *chain)
+{
+    struct collapsed_chain other;
+    return tv_bytes_starts_with(line, TV_BYTES("@[")) ||
+           collapsed_parse_chain(chain->frames, &other);
+}
 
 /* Count a line by its form, for sniffing: a chain with a number, or anything else. */
 static void collapsed_count_line(struct collapsed_counts *look, struct tv_bytes line)
@@ -117,12 +127,15 @@ static void collapsed_count_line(struct collapsed_counts *look, struct tv_bytes 
         line.length--;
     if (collapsed_is_blank_line(line) || collapsed_is_comment(line))
         return;
-    if (collapsed_has_controls(line) || !collapsed_parse_chain(line, &chain)) {
+    if (collapsed_has_controls(line) || !collapsed_parse_chain(line, &chain) ||
+        collapsed_is_foreign(line, &chain)) {
         look->others++;
         return;
     }
+    bool deep = memchr(chain.frames.data, ';', chain.frames.length) != NULL;
     look->chains++;
-    look->deep = look->deep || memchr(chain.frames.data, ';', chain.frames.length) != NULL;
+    look->spaced += !deep && memchr(chain.frames.data, ' ', chain.frames.length) != NULL;
+    look->deep = look->deep || deep;
 }
 
 /* Return true when a line whose end is not in the prefix may be a deep chain. */
@@ -135,7 +148,7 @@ static bool collapsed_may_be_deep(struct tv_bytes line)
 }
 
 /* Most lines must be chains, and not output of "perf script", whose lines may end with numbers;
- * nearly all, if no ';' distinguishes them from other text. */
+ * nearly all, and without blanks in their frame, if no ';' distinguishes them from other text. */
 static int collapsed_sniff(struct tv_bytes prefix, uint64_t size)
 {
     struct tv_cursor cursor = tv_cursor_over(prefix);
@@ -153,7 +166,8 @@ static int collapsed_sniff(struct tv_bytes prefix, uint64_t size)
         return 0;
     if (look.deep)
         return look.chains <= look.others ? 0 : look.others == 0 ? 40 : 20;
-    return look.chains > 0 && look.chains >= look.others * FLAT_SHARE ? 10 : 0;
+    size_t plain = look.chains - look.spaced;
+    return plain > 0 && plain >= (look.others + look.spaced) * FLAT_SHARE ? 10 : 0;
 }
 
 struct collapsed {

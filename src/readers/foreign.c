@@ -53,6 +53,10 @@ static const struct {
               "recording")
 #define CTF(start)                                                                                 \
     SIGNATURE(start, "a file of a CTF trace (LTTng, Zephyr)", "\"babeltrace2\" prints the folder")
+#define SVG(start)                                                                                 \
+    SIGNATURE(start, "an SVG image (a flame graph, perhaps)",                                      \
+              "open the stacks that it was drawn of")
+#define PERF_RECORD "\"perf record\" records a file that is read"
 #define TRACY(start) SIGNATURE(start, "a trace of Tracy", "Tracy's tracy-csvexport prints it")
     PERF_DATA("2ELIFREP"),
     PERF_DATA("PERFFILE"),
@@ -83,6 +87,16 @@ static const struct {
     XDEBUG("Version: 3."),
     PERF_REPORT("# To display the perf.data header info"),
     PERF_REPORT("# Total Lost Samples:"),
+    SIGNATURE("Flat profile:\n", "text of gprof", PERF_RECORD),
+    SIGNATURE("\n Performance counter stats for", "text of \"perf stat\"", PERF_RECORD),
+    SIGNATURE(" Percent |\tSource code & Disassembly of", "text of \"perf annotate\"",
+              "open perf.data itself"),
+    SIGNATURE("% time     seconds  usecs/call", "text of \"strace -c\"",
+              "\"strace -f -ttt -T -o FILE\" writes each call"),
+    SIGNATURE("#\n# A fatal error has been detected by the Java", "a crash report of a JVM", NULL),
+    SIGNATURE("memray\0", "a file of memray", "\"memray flamegraph\" draws it"),
+    SIGNATURE("rbspy0", "a recording of rbspy",
+              "\"rbspy report --format speedscope\" makes a file that is read"),
     CTF("\xc1\x1f\xfc\xc1"),
     CTF("\xc1\xfc\x1f\xc1"),
     CTF("\x75\xd1\x1d\x57"),
@@ -113,8 +127,12 @@ static const struct {
     SIGNATURE("<trace-toc", INSTRUMENTS),
     SIGNATURE("<?xml version=\"1.0\"?>\n<trace-toc", INSTRUMENTS),
     SIGNATURE("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<trace-toc", INSTRUMENTS),
+    SVG("<?xml version=\"1.0\" standalone=\"no\"?>\n<!DOCTYPE svg"),
+    SVG("<svg "),
     SIGNATURE("<?xml", "an XML file", NULL),
 #undef TRACY
+#undef PERF_RECORD
+#undef SVG
 #undef CTF
 #undef PERF_REPORT
 #undef XDEBUG
@@ -321,6 +339,55 @@ static bool foreign_most_lines(struct tv_bytes prefix, bool (*is_so)(struct tv_b
     return so > 1 && so > others;
 }
 
+/* Return true for " 0.010 ( 0.002 ms): ls/1234 close(fd: 3) = 0". */
+static bool foreign_is_perf_trace_line(struct tv_bytes line)
+{
+    struct tv_bytes word = foreign_take_word(&line);
+    if (!word.data || !foreign_is_number_with(word, "."))
+        return false;
+    word = foreign_take_word(&line);
+    if (!tv_bytes_starts_with(word, TV_BYTES("(")))
+        return false;
+    if (word.length == 1)
+        word = foreign_take_word(&line);
+    return tv_bytes_equal(foreign_take_word(&line), TV_BYTES("ms):"));
+}
+
+static bool foreign_is_perf_trace(struct tv_bytes prefix)
+{
+    return foreign_most_lines(prefix, foreign_is_perf_trace_line);
+}
+
+/* Return true for "main;read 5 7": a chain and two counts. */
+static bool foreign_is_difffolded_line(struct tv_bytes line)
+{
+    struct tv_bytes last[2] = {{NULL, 0}}, word;
+    bool deep = memchr(line.data, ';', line.length) != NULL;
+    while ((word = foreign_take_word(&line)).data) {
+        last[0] = last[1];
+        last[1] = word;
+    }
+    return deep && last[0].data && foreign_is_number_with(last[0], ".") &&
+           foreign_is_number_with(last[1], ".");
+}
+
+static bool foreign_is_difffolded(struct tv_bytes prefix)
+{
+    return foreign_most_lines(prefix, foreign_is_difffolded_line);
+}
+
+/* Return true for "[0.005s][info][gc", the first line of the unified log of a JVM. */
+static bool foreign_is_jvm_log(struct tv_bytes prefix)
+{
+    const uint8_t *end = memchr(prefix.data, ']', prefix.length);
+    if (prefix.length == 0 || prefix.data[0] != '[' || !end)
+        return false;
+    struct tv_bytes rest = {end, prefix.length - (size_t)(end - prefix.data)};
+    return end[-1] == 's' && (tv_bytes_starts_with(rest, TV_BYTES("][info][")) ||
+                              tv_bytes_starts_with(rest, TV_BYTES("][debug][")) ||
+                              tv_bytes_starts_with(rest, TV_BYTES("][warning][")));
+}
+
 static bool foreign_is_strace(struct tv_bytes prefix)
 {
     return foreign_most_lines(prefix, foreign_is_strace_line);
@@ -331,7 +398,7 @@ static bool foreign_is_dtrace(struct tv_bytes prefix)
     return foreign_most_lines(prefix, foreign_is_dtrace_line);
 }
 
-/* Return true for "@[", after the line "Attaching 2 probes..." of bpftrace. */
+/* Return true for "@[" and a stack, after the line "Attaching 2 probes..." of bpftrace. */
 static bool foreign_is_bpftrace(struct tv_bytes prefix)
 {
     struct tv_cursor cursor = tv_cursor_over(prefix);
@@ -341,17 +408,17 @@ static bool foreign_is_bpftrace(struct tv_bytes prefix)
         bool attached = tv_bytes_equal(word, TV_BYTES("Attaching")) ||
                         tv_bytes_equal(word, TV_BYTES("Attached"));
         if (word.data && !(attached && foreign_is_number_with(count, "")))
-            return tv_bytes_equal(word, TV_BYTES("@[")) && !count.data;
+            return tv_bytes_starts_with(word, TV_BYTES("@["));
     }
     return false;
 }
 
-/* The title may follow a line with the date. */
+/* The title may follow lines with the process (of jcmd) and the date. */
 static bool foreign_is_jstack(struct tv_bytes prefix)
 {
     struct tv_cursor cursor = tv_cursor_over(prefix);
     struct tv_bytes line;
-    for (int i = 0; i < 2 && tv_cursor_take_line(&cursor, &line); i++)
+    for (int i = 0; i < 3 && tv_cursor_take_line(&cursor, &line); i++)
         if (tv_bytes_starts_with(line, TV_BYTES("Full thread dump ")))
             return true;
     return false;
@@ -364,6 +431,13 @@ static const struct {
     {foreign_is_bpftrace,
      {"stacks of bpftrace",
       "stackcollapse-bpftrace.pl" FLAMEGRAPH " makes collapsed stacks of it"}},
+    {foreign_is_perf_trace,
+     {"text of \"perf trace\"", "\"strace -f -ttt -T -o FILE\" writes the same calls"}},
+    {foreign_is_difffolded,
+     {"differential stacks of difffolded.pl",
+      "\"traceview diff\" compares the two files of collapsed stacks that they are made of"}},
+    {foreign_is_jvm_log,
+     {"a log of a JVM", "a recording has collections, too: \"jcmd PID JFR.start\""}},
     {foreign_is_massif, {"a heap profile of massif", "\"ms_print\" of valgrind prints it"}},
     {foreign_is_strace,
      {"text of strace without times", "\"strace -f -ttt -T -o FILE\" writes them"}},

@@ -31,6 +31,10 @@
     X(CONSTANTS, "constants")                                                                      \
     X(LOG_EVENT_TYPES, "logEventTypes")                                                            \
     X(ADDRESS_FAMILY, "addressFamily")                                                             \
+    X(LIGHTHOUSE, "lighthouseVersion")                                                             \
+    X(REACT_ROOTS, "dataForRoots")                                                                 \
+    X(HEADER, "header")                                                                            \
+    X(NODE_VERSION, "nodejsVersion")                                                               \
     X(PERF_JSON, "linux-perf-json-version")
 
 enum key_number {
@@ -71,6 +75,11 @@ static const struct {
     {BIT(CONSTANTS),
      BIT(LOG_EVENT_TYPES) | BIT(ADDRESS_FAMILY),
      {"a network log of Chromium", "https://netlog-viewer.appspot.com opens it"}},
+    {BIT(LIGHTHOUSE), 0, {"a report of Lighthouse", "a trace of the Performance panel is read"}},
+    {BIT(REACT_ROOTS),
+     0,
+     {"a profile of React's developer tools", "the Profiler of these tools imports it"}},
+    {BIT(HEADER), BIT(NODE_VERSION), {"a diagnostic report of Node.js", NULL}},
     {BIT(PERF_JSON),
      0,
      {"JSON of \"perf data convert\"",
