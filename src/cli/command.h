@@ -24,6 +24,9 @@ struct tv_command {
     const char *details;   /* more text for --help, or NULL */
     const struct tv_option *options;
     size_t min_files, max_files;
+    /* Return the action with a number, NULL after the last one: the first argument names one. NULL:
+     * the command has no actions. */
+    const char *(*action)(size_t index);
     bool reads_traces; /* run in the sandbox (confine.h); the viewer enters it by itself, also for
                           `diff --open` */
     /* Complete the settings before the files are counted and before the sandbox; or NULL. */

@@ -306,6 +306,11 @@ static const struct fleet_action {
     {"schema", FLEET_TAKES_NOTHING, "no argument", FLEET_SQL_FORMATS, fleet_schema, FLEET_ANSWER},
 };
 
+static const char *fleet_action_name(size_t index)
+{
+    return index < TV_COUNT(fleet_actions) ? fleet_actions[index].name : NULL;
+}
+
 /* Append "add, rows or sql". */
 static void fleet_put_actions(struct tv_out *out)
 {
@@ -550,5 +555,6 @@ const struct tv_command tv_command_fleet = {
     .max_files = TV_ANY_FILES,
     .prepare = cmd_fleet_prepare,
     .help = cmd_fleet_help,
+    .action = fleet_action_name,
     .run = cmd_fleet_run,
 };

@@ -109,6 +109,13 @@ static void complete_offer_word(const struct completion *c, struct tv_bytes befo
     tv_out_format(c->out, "\t%s\n", help);
 }
 
+static void complete_offer_actions(const struct completion *c)
+{
+    const char *name;
+    for (size_t i = 0; (name = c->command->action(i)) != NULL; i++)
+        complete_offer_word(c, TV_BYTES(""), tv_bytes_of(name), c->command->summary);
+}
+
 static void complete_offer_files(const struct completion *c)
 {
     tv_out_text(c->out, ":files\n");
@@ -199,13 +206,13 @@ static const struct tv_option *complete_find_option(const struct completion *c, 
     return tv_options_wanting_value(c->command->options, name);
 }
 
-/* Offer what may stand at the cursor: values of the option before it, options, commands or files.
- */
-static void complete_offer(const struct completion *c, bool named, int argc, char **argv)
+/* Offer what may stand at the cursor: values of the option before it, options, commands, actions or
+ * files.  `first` is the place of the command; argc - 1: there is none. */
+static void complete_offer(const struct completion *c, int first, int argc, char **argv)
 {
     size_t before;
     const struct tv_option *option = complete_find_option(c, argc, argv, &before);
-    bool only_files = false;
+    bool named = first < argc - 1, only_files = false;
     for (int i = 0; i < argc - 1; i++)
         only_files |= strcmp(argv[i], "--") == 0;
     if (option && !only_files) {
@@ -214,6 +221,9 @@ static void complete_offer(const struct completion *c, bool named, int argc, cha
         complete_offer_options(c);
     } else if (c->command == &tv_command_help) {
         complete_offer_commands(c);
+    } else if (named && c->command->action &&
+               tv_commands_first_word(argc - first - 2, argv + first + 1) == argc - first - 2) {
+        complete_offer_actions(c);
     } else {
         if (!named && !only_files)
             complete_offer_commands(c);
@@ -233,7 +243,7 @@ int tv_complete(int argc, char **argv)
                            tv_bytes_of(argv[argc - 1])};
     enum tv_status status = tv_output_open(&output, NULL, true, &err);
     if (status == TV_OK) {
-        complete_offer(&c, first < argc - 1, argc, argv);
+        complete_offer(&c, first, argc, argv);
         status = tv_output_close(&output, &err);
     }
     return status == TV_OK ? TV_EXIT_OK : TV_EXIT_INPUT;
