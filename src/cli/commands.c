@@ -144,13 +144,18 @@ static void command_print_details(struct tv_out *out, const struct tv_command *c
 int tv_command_print_help(const struct tv_command *command)
 {
     struct tv_output output;
+    struct tv_out held;
     struct tv_error err = {0};
-    if (tv_output_open(&output, NULL, true, &err) != TV_OK)
+    /* The help fits the terminal, but not the output or a pager of the command. */
+    struct tv_settings settings = {.quiet = true, .table.no_pager = true};
+    if (tv_output_open_text(&output, &settings, true, &err) != TV_OK)
         return tv_command_failed(command, &err);
+    tv_layout_hold(&output.out, &held);
     if (command_has_word(command))
-        command_print_details(&output.out, command);
+        command_print_details(&held, command);
     else
-        command_print_overview(&output.out);
+        command_print_overview(&held);
+    tv_layout_release(&output.out, &held, 0);
     if (tv_output_close(&output, &err) != TV_OK)
         return tv_command_failed(command, &err);
     return TV_EXIT_OK;

@@ -220,7 +220,7 @@ static void cmd_check_write_report(struct check_reports *reports,
                                    const struct tv_check_report *report)
 {
     const struct tv_settings *settings = reports->settings;
-    struct tv_out *out = &reports->output.out;
+    struct tv_out *out = &reports->output.out, held;
     bool fails = cmd_check_any_diagnostic_fails(settings, &report->trace->head->diagnostics) ||
                  cmd_check_any_finding_fails(settings, report->findings) ||
                  cmd_check_any_answer_fails(settings, report);
@@ -235,9 +235,11 @@ static void cmd_check_write_report(struct check_reports *reports,
         tv_check_add_sarif(&reports->sarif, report);
         break;
     default:
+        tv_layout_hold(out, &held);
         if (settings->files.count > 1)
-            tv_check_write_summary(out, report, fails);
-        tv_check_write_text(out, report);
+            tv_check_write_summary(&held, report, fails);
+        tv_check_write_text(&held, report);
+        tv_layout_release(out, &held, 4);
     }
     reports->wrong |= fails;
 }

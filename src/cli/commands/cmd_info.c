@@ -148,14 +148,18 @@ static enum tv_status cmd_info_write(const struct tv_settings *settings, const s
                                      struct tv_error *err)
 {
     struct tv_output output;
+    struct tv_out held;
     enum tv_status status =
         tv_output_open_text(&output, settings, settings->table.format == 0, err);
     if (status != TV_OK)
         return status;
-    if (settings->table.format == 0)
-        tv_info_write_text(&output.out, info);
-    else
+    if (settings->table.format == 0) {
+        tv_layout_hold(&output.out, &held);
+        tv_info_write_text(&held, info);
+        tv_layout_release(&output.out, &held, 2);
+    } else {
         tv_info_write_json(&output.out, info);
+    }
     return tv_output_close(&output, err);
 }
 

@@ -150,8 +150,8 @@ const struct tv_command tv_command_profile = {
     .name = "profile",
     .summary = "list methods with calls, inclusive and exclusive times",
     .arguments = "[OPTION]... FILE...",
-    .details = "Several files are read as one trace.  Tracing distorts absolute times: compare "
-               "them\nwith another trace, or use --compensate.",
+    .details = "Several files are read as one trace.  Tracing distorts absolute times:\n"
+               "compare them with another trace, or use --compensate.",
     .options = profile_options,
     .min_files = 1,
     .max_files = TV_ANY_FILES,

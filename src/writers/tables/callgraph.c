@@ -16,6 +16,7 @@
 
 #include "analysis/calltree/profile.h"
 #include "base/memory.h"
+#include "writers/text/layout.h"
 #include "writers/text/names.h"
 
 /* ---- Edges ---- */
@@ -329,13 +330,40 @@ struct relations_writer {
     bool cpu;
     bool sampled; /* figures are weights of samples, and calls are their numbers */
     bool counts_calls;
+    int calls, figure; /* widths of these columns; narrow screens have narrow ones */
+    uint32_t name;     /* columns for a name; 0: no limit */
     struct tv_value_scale scale;
 };
+
+/* Choose the widths of the columns: a name gets what is left, and at least 16. */
+static void relations_choose_widths(struct relations_writer *w)
+{
+    uint32_t width = tv_layout_width(w->out);
+    bool narrow = width > 0 && width < 100;
+    w->calls = narrow ? 11 : 15;
+    w->figure = narrow ? 10 : 15;
+    uint32_t before = 30 + (uint32_t)(w->calls + w->figure);
+    w->name = width == 0 ? 0 : width > before + 16 ? width - before : 16;
+}
+
+/* Write the name of a method as it fits, and end the line. */
+static void relations_write_name(const struct relations_writer *w, uint32_t frame)
+{
+    struct tv_out name;
+    tv_out_init_memory(&name);
+    if (frame == TV_NONE)
+        tv_out_text(&name, "(toplevel)");
+    else
+        tv_profile_row_name(&name, w->profile->head, frame);
+    tv_layout_fit(w->out, (struct tv_bytes){name.buffer, name.length}, w->name);
+    tv_out_char(w->out, '\n');
+    tv_out_release(&name);
+}
 
 /* Write a time or a weight. */
 static void relations_write_figure(const struct relations_writer *w, int64_t figure)
 {
-    tv_names_time_column(w->out, 15, tv_time_times(figure, w->scale.times), w->scale.unit.ns,
+    tv_names_time_column(w->out, w->figure, tv_time_times(figure, w->scale.times), w->scale.unit.ns,
                          w->scale.unit.decimals);
 }
 
@@ -382,15 +410,11 @@ static void relations_write_edge(const struct relations_writer *w,
         tv_out_char(&calls, '/');
         tv_out_u64(&calls, relations_total_calls(w, edge));
     }
-    tv_out_format(out, "%*.*s", 15, (int)calls.length, (const char *)calls.buffer);
+    tv_out_format(out, "%*.*s", w->calls, (int)calls.length, (const char *)calls.buffer);
     tv_out_release(&calls);
     relations_write_figure(w, time);
     tv_out_char(out, ' ');
-    if (edge->frame == TV_NONE)
-        tv_out_text(out, "(toplevel)");
-    else
-        tv_profile_row_name(out, w->profile->head, edge->frame);
-    tv_out_char(out, '\n');
+    relations_write_name(w, edge->frame);
 }
 
 /* Write the line of the method itself, which is not indented. */
@@ -410,12 +434,11 @@ static void relations_write_method(const struct relations_writer *w,
         tv_out_char(&text, '+');
         tv_out_u64(&text, row->recursive_calls);
     }
-    tv_out_format(out, "%%%30.*s", (int)text.length, (const char *)text.buffer);
+    tv_out_format(out, "%%%*.*s", w->calls + 15, (int)text.length, (const char *)text.buffer);
     tv_out_release(&text);
     relations_write_figure(w, w->cpu ? row->incl_cpu : row->incl_wall);
     tv_out_char(out, ' ');
-    tv_profile_row_name(out, w->profile->head, row->frame);
-    tv_out_char(out, '\n');
+    relations_write_name(w, row->frame);
 }
 
 /* Write the method's own time as if it were a callee. */
@@ -425,7 +448,7 @@ static void relations_write_exclusive(const struct relations_writer *w,
     int64_t time = w->cpu ? row->excl_cpu : row->excl_wall;
     tv_out_text(w->out, "              ");
     tv_names_percent_column(w->out, 6, time, whole);
-    tv_out_text(w->out, "%    excl               ");
+    tv_out_format(w->out, "%%    excl%*s", w->calls, "");
     relations_write_figure(w, time);
     tv_out_char(w->out, '\n');
 }
@@ -470,11 +493,11 @@ static void relations_write_text(const struct relations_writer *w,
         tv_figures_note(w->out, w->profile->head);
     tv_compensation_write(w->out, &w->profile->compensation, w->profile->clocks);
     const char *unit = w->scale.unit.name;
-    tv_out_format(w->out, "index  %%/total  %%/self   index%15s%15s name\n",
+    tv_out_format(w->out, "index  %%/total  %%/self   index%*s%*s name\n", w->calls,
                   w->sampled        ? "samples"
                   : w->counts_calls ? "calls"
                                     : "",
-                  *unit ? unit : "weight");
+                  w->figure, *unit ? unit : "weight");
     for (uint32_t i = 0; i < rows->count; i++) {
         if (rows->rows[i].frame != TV_NONE)
             relations_write_block(w, &rows->rows[i]);
@@ -569,6 +592,7 @@ void tv_relations_write(struct tv_out *out, const struct tv_call_tree *tree,
         .counts_calls = profile->figures.sampled || tv_figures_count_calls(tree->head),
     };
     callgraph_choose_scale(&w.scale, profile);
+    relations_choose_widths(&w);
     if (options->json)
         relations_write_json(&w, rows);
     else

@@ -277,3 +277,94 @@ void tv_layout_fit(struct tv_out *out, struct tv_bytes name, uint32_t width)
     for (size_t i = 0; i < TV_COUNT(brackets); i++)
         tv_out_release(&shorter[i]);
 }
+
+/* ---- Lines that fit ---- */
+
+/* Return the length of the run of spaces at the beginning, or of other characters up to a '|',
+ * after which a list of choices may be broken. */
+static size_t layout_run(struct tv_bytes text, bool spaces)
+{
+    size_t length = 0;
+    while (length < text.length && (text.data[length] == ' ') == spaces)
+        if (text.data[length++] == '|')
+            break;
+    return length;
+}
+
+/* Return the columns of a text that may have colour sequences, which take none. */
+static uint32_t layout_columns_of_styled(struct tv_bytes text)
+{
+    uint32_t columns = 0;
+    while (text.length > 0) {
+        const uint8_t *escape = memchr(text.data, '\033', text.length);
+        size_t before = escape ? (size_t)(escape - text.data) : text.length;
+        columns += tv_layout_columns((struct tv_bytes){text.data, before});
+        const uint8_t *end = escape ? memchr(escape, 'm', text.length - before) : NULL;
+        size_t skipped = end ? (size_t)(end - text.data) + 1 : text.length;
+        text = (struct tv_bytes){text.data + skipped, text.length - skipped};
+    }
+    return columns;
+}
+
+#define LONGEST_LABEL 24 /* bytes; two blanks further on are between sentences */
+
+/* Return the columns before the text after the label of a line, or else those of its spaces and
+ * `hang`; at most half the width. */
+static uint32_t layout_find_indent(struct tv_bytes line, uint32_t width, uint32_t hang)
+{
+    size_t spaces = layout_run(line, true);
+    uint32_t indent = (uint32_t)spaces + hang;
+    for (size_t at = spaces; at < line.length && at < LONGEST_LABEL;) {
+        at += layout_run((struct tv_bytes){line.data + at, line.length - at}, false);
+        size_t gap = layout_run((struct tv_bytes){line.data + at, line.length - at}, true);
+        at += gap;
+        if (gap < 2)
+            continue;
+        indent = layout_columns_of_styled((struct tv_bytes){line.data, at});
+        break;
+    }
+    return indent <= width / 2 ? indent : (uint32_t)spaces < width / 2 ? (uint32_t)spaces : 0;
+}
+
+static void layout_wrap_line(struct tv_out *out, struct tv_bytes line, uint32_t hang)
+{
+    uint32_t width = tv_layout_width(out), column = 0, start = 0;
+    if (width == 0 || layout_columns_of_styled(line) <= width) {
+        tv_out_bytes(out, line);
+        return;
+    }
+    uint32_t indent = layout_find_indent(line, width, hang);
+    while (line.length > 0) {
+        size_t spaces = layout_run(line, true);
+        struct tv_bytes word = {line.data + spaces, line.length - spaces};
+        word.length = layout_run(word, false);
+        uint32_t columns = layout_columns_of_styled(word);
+        if (column > start && column + spaces + columns > width) {
+            tv_out_format(out, "\n%*s", (int)indent, "");
+            column = start = indent;
+        } else {
+            tv_out_bytes(out, (struct tv_bytes){line.data, spaces});
+            column += (uint32_t)spaces;
+        }
+        tv_out_bytes(out, word);
+        column += columns;
+        line.data += spaces + word.length;
+        line.length -= spaces + word.length;
+    }
+}
+
+void tv_layout_hold(const struct tv_out *out, struct tv_out *held)
+{
+    tv_out_init_memory(held);
+    held->layout = out->layout;
+}
+
+void tv_layout_release(struct tv_out *out, struct tv_out *held, uint32_t hang)
+{
+    struct tv_bytes rest = {held->buffer, held->length}, line;
+    while (tv_bytes_split(&rest, '\n', &line)) {
+        layout_wrap_line(out, line, hang);
+        tv_out_char(out, '\n');
+    }
+    tv_out_release(held);
+}

@@ -59,4 +59,11 @@ size_t tv_layout_prefix(struct tv_bytes text, uint32_t width);
  * its middle. */
 void tv_layout_fit(struct tv_out *out, struct tv_bytes name, uint32_t width);
 
+/* Hold text that is to be written as lines which fit the screen of `out`: write to `held`, then
+ * release it.  Lines are broken at spaces and after '|'.  The rest of a line is indented like the
+ * text after its label (a word and at least two spaces), or else by `hang` columns more than the
+ * line; a word that is longer than a line stays whole.  Without a screen nothing is broken. */
+void tv_layout_hold(const struct tv_out *out, struct tv_out *held);
+void tv_layout_release(struct tv_out *out, struct tv_out *held, uint32_t hang);
+
 #endif

@@ -69,6 +69,37 @@ static void counts_columns(void **state)
     assert_int_equal(tv_layout_columns(TV_BYTES("\xff\xfe")), 2);
 }
 
+static void assert_wraps(const char *text, uint32_t width, const char *want)
+{
+    struct tv_layout narrow = {.width = width};
+    struct tv_out out, held;
+    tv_out_init_memory(&out);
+    out.layout = &narrow;
+    tv_layout_hold(&out, &held);
+    tv_out_text(&held, text);
+    tv_layout_release(&out, &held, 4);
+    tv_out_char(&out, '\0');
+    assert_string_equal((const char *)out.buffer, want);
+    tv_out_release(&out);
+}
+
+static void breaks_long_lines(void **state)
+{
+    (void)state;
+    assert_wraps("one two three\n", 0, "one two three\n");
+    assert_wraps("one two three\n", 13, "one two three\n");
+    assert_wraps("one two three\n\nfour\n", 12, "one two\n    three\n\nfour\n");
+    assert_wraps("  one two three\n", 14, "  one two\n      three\n");
+    /* After a label the rest stands below the text. */
+    assert_wraps("a   one two three\n", 14, "a   one two\n    three\n");
+    assert_wraps("one longerthantheline two\n", 12, "one\n    longerthantheline\n    two\n");
+    assert_wraps("  one|two|three\n", 13, "  one|two|\n      three\n");
+    /* Colours take no columns; a wide character takes two. */
+    assert_wraps("\033[1mone\033[m two\n", 7, "\033[1mone\033[m two\n");
+    assert_wraps("\xe5\x90\x8d\xe5\x90\x8d a\n", 5, "\xe5\x90\x8d\xe5\x90\x8d\na\n");
+}
+
 UNIT_TESTS(layout, cmocka_unit_test(leaves_what_fits), cmocka_unit_test(empties_parameters_first),
            cmocka_unit_test(leaves_operators_and_odd_brackets),
-           cmocka_unit_test(cuts_the_middle_last), cmocka_unit_test(counts_columns));
+           cmocka_unit_test(cuts_the_middle_last), cmocka_unit_test(counts_columns),
+           cmocka_unit_test(breaks_long_lines));
