@@ -407,11 +407,16 @@ static int check_compare_places(const void *left, const void *right)
 }
 
 /* Return the source of a text input that can be read again, or NULL. */
-static struct tv_source *check_text_source(const struct tv_trace *trace, uint32_t input)
+static struct tv_source *check_text_source(const struct tv_trace_info *head, uint32_t input)
 {
-    const struct tv_trace_info *head = trace->head;
-    return input < head->input_count && head->inputs[input].describe ? head->inputs[input].source
-                                                                     : NULL;
+    uint8_t start[256];
+    size_t got = 0;
+    if (input >= head->input_count || !head->inputs[input].describe ||
+        tv_source_read(head->inputs[input].source, 0, start, sizeof start, &got, NULL) != TV_OK)
+        return NULL;
+    while (got > 0 && start[got - 1] >= '\t') /* bytes below are only in binary data */
+        got--;
+    return got == 0 ? head->inputs[input].source : NULL;
 }
 
 /* Count the lines up to an offset. Return false when the bytes cannot be read. */
@@ -431,11 +436,6 @@ static bool check_count_lines(struct tv_window *window, uint64_t *at, uint64_t *
     return true;
 }
 
-static bool check_is_space(uint8_t c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 /* Copy the text at an offset up to the end of its line. An event that spans several lines is
  * copied as one line. */
 static void check_copy_excerpt(struct tv_source *source, struct check_location *place)
@@ -452,7 +452,7 @@ static void check_copy_excerpt(struct tv_source *source, struct check_location *
             break;
         depth += c == '{';
         depth -= c == '}' && depth > 0;
-        if (depth > 0 && (c == '\n' || c == '\r' || (gap && check_is_space(c)))) {
+        if (depth > 0 && (c == '\n' || c == '\r' || (gap && tv_is_space(c)))) {
             gap = true;
             continue;
         }
@@ -486,7 +486,7 @@ static void check_locate(const struct tv_trace *trace, struct check_location *pl
         sorted[i] = &places[i];
     qsort(sorted, count, sizeof(struct check_location *), check_compare_places);
     for (size_t first = 0, end; first < count; first = end) {
-        struct tv_source *source = check_text_source(trace, sorted[first]->input);
+        struct tv_source *source = check_text_source(trace->head, sorted[first]->input);
         for (end = first + 1; end < count && sorted[end]->input == sorted[first]->input; end++)
             ;
         if (source)
