@@ -297,4 +297,8 @@ extern const char tv_fleet_series_methods[], tv_fleet_series_name[];
 enum tv_status tv_fleet_ask_which(struct tv_out *sql, const char *const *conditions, size_t count,
                                   const char *where, struct tv_error *err) TV_MUST_CHECK;
 
+/* Append the SELECT of one method that a condition is about; no row: the fleet has none. */
+enum tv_status tv_fleet_ask_condition_method(struct tv_out *sql, const char *condition,
+                                             struct tv_error *err) TV_MUST_CHECK;
+
 #endif

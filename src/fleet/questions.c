@@ -580,3 +580,16 @@ enum tv_status tv_fleet_ask_which(struct tv_out *sql, const char *const *conditi
     tv_out_text(sql, " order by c0.figure desc, t.uri, t.trace");
     return status;
 }
+
+enum tv_status tv_fleet_ask_condition_method(struct tv_out *sql, const char *condition,
+                                             struct tv_error *err)
+{
+    struct tv_gate_rule rule;
+    enum tv_status status = tv_gate_rule_parse(tv_bytes_of(condition), &rule, err);
+    if (status != TV_OK)
+        return status;
+    tv_out_text(sql, "select method from ");
+    fleet_put_pattern(sql, &rule);
+    tv_out_text(sql, " limit 1");
+    return TV_OK;
+}

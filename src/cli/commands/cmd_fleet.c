@@ -224,18 +224,57 @@ static enum tv_status fleet_outliers(const struct tv_command *command,
     return fleet_ask_question(settings, tv_fleet_ask_outliers, code, err);
 }
 
+static enum tv_status fleet_count_row(void *context, const struct tv_sql_value *values,
+                                      struct tv_error *err)
+{
+    (void)values;
+    (void)err;
+    ++*(size_t *)context;
+    return TV_OK;
+}
+
+/* Tell which conditions are about no method of the fleet: their pattern may be misspelled. */
+static enum tv_status fleet_tell_unknown_patterns(struct tv_fleet_store *store,
+                                                  struct tv_error *err)
+{
+    const struct tv_words *conditions = &store->settings->files;
+    enum tv_status status = TV_OK;
+    for (size_t i = 0; i < conditions->count && status == TV_OK; i++) {
+        struct tv_out query;
+        size_t methods = 0;
+        tv_out_init_memory(&query);
+        status = tv_fleet_ask_condition_method(&query, conditions->items[i], err);
+        if (status == TV_OK)
+            status = tv_sql_for_each_row(store->sql, tv_sql_end(&query), 1, fleet_count_row,
+                                         &methods, err);
+        if (status == TV_OK && methods == 0)
+            tv_message("traceview: %s: no trace has a method of this name: `traceview fleet "
+                       "trends` lists the largest ones",
+                       conditions->items[i]);
+        tv_out_release(&query);
+    }
+    return status;
+}
+
 /* which: traces that meet all conditions, one in each argument. */
 static enum tv_status fleet_which(const struct tv_command *command,
                                   const struct tv_settings *settings, int *code,
                                   struct tv_error *err)
 {
     (void)command;
+    struct tv_fleet_store store;
     struct tv_out query;
     tv_out_init_memory(&query);
     enum tv_status status = tv_fleet_ask_which(&query, settings->files.items, settings->files.count,
                                                settings->fleet.where, err);
-    if (status == TV_OK)
-        status = fleet_answer(settings, tv_sql_end(&query), code, err);
+    if (status == TV_OK) {
+        status = tv_fleet_open(&store, settings, err);
+        if (status == TV_OK)
+            status = tv_fleet_write_answer(&store, tv_sql_end(&query), err);
+        if (status == TV_OK && store.rows == 0 && !settings->quiet)
+            status = fleet_tell_unknown_patterns(&store, err);
+        tv_fleet_close(&store, code);
+    }
     tv_out_release(&query);
     return status;
 }
