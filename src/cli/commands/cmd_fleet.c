@@ -11,7 +11,7 @@
  *                                      '-> new: trace --> rows --> batch, written when full
  *
  * `add` makes the folder and lists the traces in it before it enters the
- * sandbox; the files of the folder are cmd_fleet_folder.c's, and
+ * sandbox; the files of the folder are cmd_fleet_files.c's, and
  * cmd_fleet_server.h has what is done with a server.
  *
  * Actions are a table (fleet_actions): what arguments and options each takes,

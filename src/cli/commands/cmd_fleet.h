@@ -29,13 +29,28 @@ int64_t tv_fleet_value_integer(const struct tv_sql_value *value);
 uint64_t tv_fleet_value_key(const struct tv_sql_value *value);
 struct tv_bytes tv_fleet_value_text(const struct tv_sql_value *value);
 
-/* ---- The folder (cmd_fleet_folder.c) ---- */
+/* ---- Files of the folder (cmd_fleet_files.c) ---- */
 
 /* Check the number of the schema in fleet.json, or make the folder a fleet. */
 enum tv_status tv_fleet_init(const char *to, struct tv_error *err) TV_MUST_CHECK;
 
+/* Make a folder, unless it is there. */
+enum tv_status tv_fleet_make_folder(const char *path, struct tv_error *err) TV_MUST_CHECK;
+
+/* Put the path of a file of a batch, of PATH_MAX bytes; `suffix` is ".parquet" or ".ids". */
+void tv_fleet_put_path(char *path, const char *to, enum tv_fleet_table table, uint64_t batch,
+                       const char *suffix);
+
+/* Tell if a batch should have a file of a table.  A batch may have no rows of a detail table, and
+ * then no file; the other tables always have one. */
+bool tv_fleet_has_file(const char *to, enum tv_fleet_table table, uint64_t batch);
+
 /* Add the numbers of the traces in the folder. */
 void tv_fleet_read_known(const char *to, struct tv_map *known);
+
+/* Add the numbers of all traces that a table has, but for one batch (0: of all). */
+void tv_fleet_read_known_of(const char *to, enum tv_fleet_table table, uint64_t without,
+                            struct tv_map *known);
 
 /* Add the tables that a fleet of an older version lacks; a folder that is no fleet stays as it is.
  */

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_fleet_folder.c - the folder of a fleet: making it, writing batches, `compact`, `expire`,
- * `migrate` and `check`.
- *
- *     fleet.json   TABLE/BATCH.parquet   trace/BATCH.ids
- *
- * Each file is written as a whole and renamed.  A batch writes its file of traces last, because a
- * batch without it does not count; the numbers of its traces follow in a small file, so that adding
- * needs no reader of Parquet.  Without that file traces are only read again, and then found twice.
+ * cmd_fleet_folder.c - `compact`, `expire`, `migrate` and `check` of a fleet's folder, whose files
+ * cmd_fleet_files.c describes.
  *
  * `compact` writes batches of a month as one, and then removes them, the file of traces first.
  * Until then the traces are there twice, and the views take each from one batch; killed anywhere,
@@ -21,9 +15,7 @@
  */
 #include "cli/commands/cmd_fleet.h"
 
-#include <assert.h>
 #include <dirent.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -33,195 +25,14 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "base/file.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "cli/output/message.h"
 #include "cli/output/output.h"
 #include "sql/values.h"
 
-#define LARGEST_IDS ((size_t)1 << 20)
 #define LARGEST_BATCH ((uint64_t)256 << 20) /* bytes of a batch that `compact` makes */
 #define DAY (24 * 60 * 60)
-
-/* ---- Making the folder ---- */
-
-static enum tv_status fleet_make_folder(const char *path, struct tv_error *err)
-{
-    struct stat info;
-    if (mkdir(path, 0777) != 0 &&
-        (errno != EEXIST || stat(path, &info) != 0 || !S_ISDIR(info.st_mode)))
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", path, strerror(errno));
-    return TV_OK;
-}
-
-/* Write a file as a whole, unless it is there. */
-static enum tv_status fleet_make_file(const char *path, const struct tv_out *contents,
-                                      struct tv_error *err)
-{
-    struct stat info;
-    struct tv_output output;
-    if (stat(path, &info) == 0)
-        return TV_OK;
-    enum tv_status status = tv_output_open(&output, path, true, err);
-    if (status != TV_OK)
-        return status;
-    tv_out_bytes(&output.out, (struct tv_bytes){contents->buffer, contents->length});
-    return tv_output_finish(&output, TV_OK, err);
-}
-
-/* Make the folder of a table, with a file without rows: the table is then never without files. */
-static enum tv_status fleet_make_table(const char *to, enum tv_fleet_table table,
-                                       struct tv_error *err)
-{
-    char path[PATH_MAX];
-    struct tv_out empty;
-    snprintf(path, sizeof path, "%s/%s", to, tv_fleet_table_name(table));
-    enum tv_status status = fleet_make_folder(path, err);
-    if (status != TV_OK)
-        return status;
-    snprintf(path, sizeof path, "%s/%s/%016d.parquet", to, tv_fleet_table_name(table), 0);
-    tv_out_init_memory(&empty);
-    status = tv_fleet_batch_write(NULL, table, TV_FLEET_PARQUET, &empty, err);
-    if (status == TV_OK)
-        status = fleet_make_file(path, &empty, err);
-    tv_out_release(&empty);
-    return status;
-}
-
-enum tv_status tv_fleet_init(const char *to, struct tv_error *err)
-{
-    char path[PATH_MAX], *text = NULL;
-    size_t length;
-    struct stat info;
-    struct tv_out json;
-    snprintf(path, sizeof path, "%s/fleet.json", to);
-    if (stat(path, &info) == 0) {
-        enum tv_status status = tv_file_read_text(path, 1 << 16, &text, &length, err);
-        if (status != TV_OK)
-            return tv_error_prefix(err, "%s", path);
-        const char *number = strstr(text, "\"schema\":");
-        unsigned long schema = number ? strtoul(number + 9, NULL, 10) : 0;
-        tv_free(text);
-        if (schema == 0 || schema > TV_FLEET_SCHEMA)
-            return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-                           "%s: schema %lu; this version of traceview knows 1 to %d", path, schema,
-                           TV_FLEET_SCHEMA);
-        return TV_OK;
-    }
-    enum tv_status status = fleet_make_folder(to, err);
-    for (int i = 0; i < TV_FLEET_TABLES && status == TV_OK; i++)
-        status = fleet_make_table(to, (enum tv_fleet_table)i, err);
-    if (status != TV_OK)
-        return status;
-    tv_out_init_memory(&json);
-    tv_out_format(&json, "{\"schema\": %d}\n", TV_FLEET_SCHEMA);
-    status = fleet_make_file(path, &json, err);
-    tv_out_release(&json);
-    return status;
-}
-
-enum tv_status tv_fleet_add_tables(const char *to, struct tv_error *err)
-{
-    char path[PATH_MAX];
-    struct stat info;
-    enum tv_status status = TV_OK;
-    snprintf(path, sizeof path, "%s/fleet.json", to);
-    if (stat(path, &info) != 0)
-        return TV_OK;
-    for (int i = TV_FLEET_THREAD; i < TV_FLEET_TRACE && status == TV_OK; i++)
-        status = fleet_make_table(to, (enum tv_fleet_table)i, err);
-    return status;
-}
-
-/* Read the numbers of the traces of a batch; a damaged file only costs reading traces again. */
-static void fleet_read_ids(const char *path, struct tv_map *known)
-{
-    struct tv_error ignored = {0};
-    char *text;
-    size_t length;
-    if (tv_file_read_text(path, LARGEST_IDS, &text, &length, &ignored) != TV_OK)
-        return;
-    for (size_t i = 0; i + 8 <= length; i += 8) {
-        uint64_t number = 0;
-        for (size_t k = 0; k < 8; k++)
-            number |= (uint64_t)(uint8_t)text[i + k] << 8 * k;
-        tv_map_set(known, number, 1);
-    }
-    tv_free(text);
-}
-
-/* Read the numbers of all traces that a table has, but for one batch (0: of all). */
-static void fleet_read_known_of(const char *to, enum tv_fleet_table table, uint64_t without,
-                                struct tv_map *known)
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", to, tv_fleet_table_name(table));
-    DIR *folder = opendir(path);
-    const struct dirent *entry;
-    while (folder && (entry = readdir(folder))) {
-        if (strspn(entry->d_name, "0123456789abcdef") != 16 ||
-            strcmp(entry->d_name + 16, ".ids") != 0 ||
-            (without != 0 && strtoull(entry->d_name, NULL, 16) == without))
-            continue;
-        snprintf(path, sizeof path, "%s/%s/%.20s", to, tv_fleet_table_name(table), entry->d_name);
-        fleet_read_ids(path, known);
-    }
-    if (folder)
-        closedir(folder);
-}
-
-void tv_fleet_read_known(const char *to, struct tv_map *known)
-{
-    fleet_read_known_of(to, TV_FLEET_TRACE, 0, known);
-    fleet_read_known_of(to, TV_FLEET_ROLLUP, 0, known);
-}
-
-/* ---- Writing batches ---- */
-
-/* Put the path of a file of a batch; `suffix` is ".parquet" or ".ids". */
-static void fleet_put_path(char path[PATH_MAX], const char *to, enum tv_fleet_table table,
-                           uint64_t batch, const char *suffix)
-{
-    snprintf(path, PATH_MAX, "%s/%s/%016" PRIx64 "%s", to, tv_fleet_table_name(table), batch,
-             suffix);
-}
-
-enum tv_status tv_fleet_write_files(const char *to, const struct tv_fleet_contents *contents,
-                                    struct tv_error *err)
-{
-    char path[PATH_MAX];
-    struct tv_output output;
-    for (int i = 0; i < TV_FLEET_TABLES; i++) {
-        if (contents->without & 1u << i)
-            continue;
-        fleet_put_path(path, to, (enum tv_fleet_table)i, contents->batch, ".parquet");
-        enum tv_status status = tv_output_open(&output, path, true, err);
-        if (status == TV_OK) {
-            status = contents->put(contents->context, (enum tv_fleet_table)i, &output.out, err);
-            status = tv_output_finish(&output, status, err);
-        }
-        if (status != TV_OK)
-            return status;
-    }
-    fleet_put_path(path, to, TV_FLEET_TRACE, contents->batch, ".ids");
-    enum tv_status status = tv_output_open(&output, path, true, err);
-    if (status != TV_OK)
-        return status;
-    tv_out_bytes(&output.out, (struct tv_bytes){contents->ids->buffer, contents->ids->length});
-    tv_out_char(&output.out, tv_fleet_detail_bits(contents->without));
-    return tv_output_finish(&output, TV_OK, err);
-}
-
-/* Tell if a batch should have a file of a table.  A batch may have no rows of a detail table, and
- * then no file; the other tables always have one. */
-static bool fleet_has_file(const char *to, enum tv_fleet_table table, uint64_t batch)
-{
-    char path[PATH_MAX];
-    struct stat info;
-    fleet_put_path(path, to, table, batch, ".parquet");
-    return !tv_fleet_is_detail(table) || stat(path, &info) == 0;
-}
 
 /* ---- What the folder has ---- */
 
@@ -258,7 +69,7 @@ static void fleet_add_entry(struct fleet_folder *folder, struct fleet_entry entr
     for (int i = 0; i < TV_FLEET_TABLES; i++) {
         char path[PATH_MAX];
         struct stat info;
-        fleet_put_path(path, folder->to, (enum tv_fleet_table)i, entry.batch, ".parquet");
+        tv_fleet_put_path(path, folder->to, (enum tv_fleet_table)i, entry.batch, ".parquet");
         entry.bytes += stat(path, &info) == 0 ? (uint64_t)info.st_size : 0;
     }
     tv_map_set(&folder->index, entry.batch, (uint32_t)folder->count);
@@ -426,10 +237,10 @@ static void fleet_remove_batch(const char *to, uint64_t batch)
 {
     char path[PATH_MAX];
     for (int i = TV_FLEET_TABLES - 1; i >= 0; i--) {
-        fleet_put_path(path, to, (enum tv_fleet_table)i, batch, ".parquet");
+        tv_fleet_put_path(path, to, (enum tv_fleet_table)i, batch, ".parquet");
         (void)unlink(path);
     }
-    fleet_put_path(path, to, TV_FLEET_TRACE, batch, ".ids");
+    tv_fleet_put_path(path, to, TV_FLEET_TRACE, batch, ".ids");
     (void)unlink(path);
 }
 
@@ -440,7 +251,7 @@ static unsigned fleet_find_missing(const char *to, const struct tv_fleet_merge *
     for (int i = 0; i < TV_FLEET_TABLES; i++) {
         bool found = false;
         for (size_t k = 0; k < merge->count && !found; k++)
-            found = fleet_has_file(to, (enum tv_fleet_table)i, merge->batches[k]);
+            found = tv_fleet_has_file(to, (enum tv_fleet_table)i, merge->batches[k]);
         missing |= found ? 0 : 1u << i;
     }
     return missing;
@@ -604,25 +415,25 @@ static enum tv_status fleet_roll_up(struct fleet_folder *folder, uint64_t batch,
     struct stat info;
     struct tv_output output;
     struct tv_map rolled;
-    fleet_put_path(path, folder->to, TV_FLEET_ROLLUP, batch, ".parquet");
+    tv_fleet_put_path(path, folder->to, TV_FLEET_ROLLUP, batch, ".parquet");
     if (stat(path, &info) == 0)
         return TV_OK;
     tv_map_init(&rolled);
-    fleet_read_known_of(folder->to, TV_FLEET_ROLLUP, batch, &rolled);
+    tv_fleet_read_known_of(folder->to, TV_FLEET_ROLLUP, batch, &rolled);
     enum tv_status status = fleet_list_unrolled(folder, batch, &rolled, err);
     tv_map_release(&rolled);
     struct tv_fleet_rollup rollup = {.batch = batch,
                                      .without_count = folder->id_count - folder->unrolled};
     if (rollup.without_count > 0)
         rollup.without = folder->ids + folder->unrolled;
-    fleet_put_path(path, folder->to, TV_FLEET_ROLLUP, batch, ".ids");
+    tv_fleet_put_path(path, folder->to, TV_FLEET_ROLLUP, batch, ".ids");
     if (status == TV_OK)
         status = tv_output_open(&output, path, true, err);
     if (status != TV_OK)
         return status;
     tv_fleet_write_ids(folder->ids, folder->unrolled, &output.out);
     status = tv_output_finish(&output, TV_OK, err);
-    fleet_put_path(path, folder->to, TV_FLEET_ROLLUP, batch, ".parquet");
+    tv_fleet_put_path(path, folder->to, TV_FLEET_ROLLUP, batch, ".parquet");
     if (status == TV_OK)
         status = tv_output_open(&output, path, true, err);
     if (status != TV_OK)
@@ -656,7 +467,7 @@ static enum tv_status fleet_expire_batches(struct fleet_folder *folder, int64_t 
     enum tv_status status = fleet_split_batches(folder, edge, err);
     snprintf(path, sizeof path, "%s/%s", folder->to, tv_fleet_table_name(TV_FLEET_ROLLUP));
     if (status == TV_OK)
-        status = fleet_make_folder(path, err);
+        status = tv_fleet_make_folder(path, err);
     for (size_t i = 0; i < folder->count && status == TV_OK; i++)
         if (folder->entries[i].newest < edge)
             status = fleet_roll_up(folder, folder->entries[i].batch, err);
@@ -731,7 +542,7 @@ static enum tv_status fleet_migrate_file(struct fleet_folder *folder, enum tv_fl
     struct tv_out query;
     struct tv_output output;
     struct tv_fleet_merge merge = {.batches = &batch, .count = 1, .number = batch};
-    if (!fleet_has_file(folder->to, table, batch))
+    if (!tv_fleet_has_file(folder->to, table, batch))
         return TV_OK;
     tv_out_init_memory(&query);
     tv_fleet_ask_columns(&query, table, batch);
@@ -740,7 +551,7 @@ static enum tv_status fleet_migrate_file(struct fleet_folder *folder, enum tv_fl
     tv_out_release(&query);
     if (status != TV_OK || columns >= tv_fleet_column_count(table))
         return status;
-    fleet_put_path(path, folder->to, table, batch, ".parquet");
+    tv_fleet_put_path(path, folder->to, table, batch, ".parquet");
     status = tv_output_open(&output, path, true, err);
     if (status != TV_OK)
         return status;
@@ -802,7 +613,7 @@ static bool fleet_check_details(const struct fleet_folder *folder, uint64_t batc
         struct tv_error ignored = {0}; /* tv_fleet_ask_faults fails, too */
         struct tv_out query;
         uint64_t count = 0;
-        if (!fleet_has_file(folder->to, table, batch))
+        if (!tv_fleet_has_file(folder->to, table, batch))
             continue;
         tv_out_init_memory(&query);
         tv_fleet_ask_strangers(&query, table, batch);
