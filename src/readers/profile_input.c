@@ -69,6 +69,7 @@ void tv_profile_input_begin(struct tv_profile_input *profile, struct tv_source *
     tv_map_init(&profile->processes);
     tv_map_init(&profile->threads);
     tv_map_init(&profile->thread_ids);
+    tv_map_init(&profile->named_threads);
     tv_map_init(&profile->gather_threads);
     tv_map_init(&profile->places);
 }
@@ -107,6 +108,25 @@ uint32_t tv_profile_thread(struct tv_profile_input *profile, uint32_t process, u
     }
     if (name.length > 0)
         profile->info->threads[thread].name = tv_profile_string(profile, name);
+    return thread;
+}
+
+uint32_t tv_profile_named_thread(struct tv_profile_input *profile, uint32_t process,
+                                 struct tv_bytes name)
+{
+    assert(process < profile->info->process_count);
+    uint32_t string = tv_profile_string(profile, name);
+    uint64_t key = (uint64_t)process << 32 | string;
+    uint32_t thread = tv_map_find(&profile->named_threads, key);
+    if (thread == TV_NONE) {
+        struct tv_thread added = {.id = profile->named_threads.count + 1,
+                                  .name = string,
+                                  .process = process,
+                                  .input = profile->input,
+                                  .listed = true};
+        thread = tv_trace_info_add_thread(profile->info, &added);
+        tv_map_set(&profile->named_threads, key, thread);
+    }
     return thread;
 }
 
@@ -307,6 +327,7 @@ void tv_profile_input_end(struct tv_profile_input *profile, const struct tv_read
     tv_map_release(&profile->processes);
     tv_map_release(&profile->threads);
     tv_map_release(&profile->thread_ids);
+    tv_map_release(&profile->named_threads);
     tv_map_release(&profile->gather_threads);
     tv_map_release(&profile->places);
     tv_free(profile->gathered);

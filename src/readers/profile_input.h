@@ -30,6 +30,7 @@ struct tv_profile_input {
     struct tv_map processes;  /* pid -> process */
     struct tv_map thread_ids; /* tid -> a number, which with the process is a key of `threads` */
     struct tv_map threads;
+    struct tv_map named_threads;  /* process << 32 | name -> thread without an id */
     struct tv_map gather_threads; /* thread -> its number in the gather */
     uint32_t *gathered;           /* the reverse */
     size_t gathered_count, gathered_capacity;
@@ -69,6 +70,11 @@ uint32_t tv_profile_string(struct tv_profile_input *profile, struct tv_bytes tex
 uint32_t tv_profile_process(struct tv_profile_input *profile, uint64_t pid, struct tv_bytes name);
 uint32_t tv_profile_thread(struct tv_profile_input *profile, uint32_t process, uint64_t tid,
                            struct tv_bytes name);
+
+/* Return the thread of a process that is known by its name alone, adding it if needed.  Its id is
+ * its number among such threads. */
+uint32_t tv_profile_named_thread(struct tv_profile_input *profile, uint32_t process,
+                                 struct tv_bytes name);
 
 /* Return the value type of a name and a unit, adding it if needed. */
 uint32_t tv_profile_value_type(struct tv_profile_input *profile, struct tv_bytes name,

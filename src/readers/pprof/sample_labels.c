@@ -55,7 +55,6 @@ void tv_sample_labels_init(struct tv_sample_labels *labels, const struct tv_byte
 {
     *labels = (struct tv_sample_labels){
         .strings = strings, .string_count = count, .last_thread = TV_NONE};
-    tv_map_init(&labels->named_threads);
     tv_map_init(&labels->unnamed_threads);
     for (size_t i = 1; i < count; i++) {
         enum tv_label_role role = tv_label_find_role(strings[i]);
@@ -70,7 +69,6 @@ void tv_sample_labels_init(struct tv_sample_labels *labels, const struct tv_byte
 
 void tv_sample_labels_release(struct tv_sample_labels *labels)
 {
-    tv_map_release(&labels->named_threads);
     tv_map_release(&labels->unnamed_threads);
     tv_free(labels->roles);
 }
@@ -163,25 +161,6 @@ void tv_sample_labels_take(struct tv_sample_labels *labels, struct tv_bytes mess
                              sample_labels_text(labels, label.text), label.number);
 }
 
-/* Return a thread that is known by its name alone.  Its id is its number among the threads. */
-static uint32_t sample_labels_named_thread(struct tv_sample_labels *labels,
-                                           struct tv_profile_input *profile, uint32_t process)
-{
-    uint32_t name = tv_profile_string(profile, labels->name);
-    uint64_t key = (uint64_t)process << 32 | name;
-    uint32_t thread = tv_map_find(&labels->named_threads, key);
-    if (thread == TV_NONE) {
-        struct tv_thread added = {.id = labels->named_threads.count + 1,
-                                  .name = name,
-                                  .process = process,
-                                  .input = profile->input,
-                                  .listed = true};
-        thread = tv_trace_info_add_thread(profile->info, &added);
-        tv_map_set(&labels->named_threads, key, thread);
-    }
-    return thread;
-}
-
 static uint32_t sample_labels_find_thread(struct tv_sample_labels *labels,
                                           struct tv_profile_input *profile)
 {
@@ -189,7 +168,7 @@ static uint32_t sample_labels_find_thread(struct tv_sample_labels *labels,
     if (labels->has_tid)
         return tv_profile_thread(profile, process, labels->tid, labels->name);
     if (labels->name.length > 0)
-        return sample_labels_named_thread(labels, profile, process);
+        return tv_profile_named_thread(profile, process, labels->name);
     uint32_t thread = tv_map_find(&labels->unnamed_threads, process);
     if (thread == TV_NONE) {
         struct tv_thread all = {.name = tv_profile_string(profile, TV_BYTES("all")),

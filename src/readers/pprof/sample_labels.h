@@ -30,7 +30,6 @@ struct tv_sample_labels {
     size_t string_count;
     uint8_t *roles; /* per string: enum tv_label_role of a label with that key; NULL: none */
     bool has_times; /* a key is "end_timestamp_ns" */
-    struct tv_map named_threads;   /* process << 32 | name -> thread */
     struct tv_map unnamed_threads; /* process -> thread of samples that name none */
     /* Of the current sample: */
     uint64_t tid, pid;
