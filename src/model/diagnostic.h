@@ -45,6 +45,8 @@ enum tv_severity tv_severity_find(const char *name);
       "cut to fit")                                                                                \
     X(TIME_BACKWARDS, "time-backwards", E,                                                         \
       "times earlier than the thread's previous one: set to that one")                             \
+    X(TIME_DIFFERENCES, "time-differences", E,                                                     \
+      "texts whose times are differences to the sample before: print them without --deltatime")    \
     X(WRAPPED_CLOCK, "wrapped-clock", N, "clock values that wrapped around 2^32: corrected")       \
     X(TRUNCATED, "truncated", E,                                                                   \
       "the file ends in the middle of a record or packet: what came before is kept")               \

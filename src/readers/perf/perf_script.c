@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_script.c - the reader of "perf script" text: which shape it has, cutting it into parts for
+ * perf_script.c - the reader of "perf script" text: which fields it has, cutting it into parts for
  * workers, and merging these. script_chunk.c reads a part, script_line.c a line.
  *
  *     mt  4811/4856  [003]  5190.212711:     250000 cpu-clock:        head: thread, time, event
@@ -9,8 +9,9 @@
  *                                                                     a blank line ends it
  *
  * Users choose the fields (-F), so a head may lack time, thread and period, and there may be none.
- * The shape is found in the first megabyte, and holds for the whole file: a line that looks like a
- * head of another shape is none.
+ * Which fields a file has shows in its first lines together: of "worker 12 cycles:" nobody can tell
+ * whether 12 is a thread, but if one line is "worker cycles:" it is not.  Fields that nearly all
+ * lines have hold for the whole file: a line that looks like a head with others is none.
  *
  * Parts begin with a head that is surely one, so any number of parts gives the same samples.
  */
@@ -26,8 +27,9 @@
 /* Smallest part that is worth a worker. */
 #define MIN_PART ((uint64_t)1 << 20)
 
-/* The shape of the heads shows within so many bytes: no stack is longer. */
+/* The fields of the heads show within so many bytes and heads. */
 #define SURVEY_SIZE ((uint64_t)1 << 20)
+#define SURVEY_HEADS 256
 
 /* ---- Which text it is ---- */
 
@@ -38,54 +40,157 @@ static bool script_has_header(struct tv_bytes prefix)
            tv_bytes_starts_with(prefix, TV_BYTES("# ========\n# hostname"));
 }
 
-/* Lines of a text, by what they may be. */
-struct script_survey {
-    size_t timed, thread, event, frames; /* heads that are followed by their frames, but `timed` */
-    size_t others;
-    bool after_thread, after_event; /* the line before may be such a head */
+/* Heads of samples, by what they have. */
+enum script_kind {
+    SCRIPT_TIMED,
+    SCRIPT_EVENT,  /* no time */
+    SCRIPT_ABOVE,  /* neither, above the frames of a chain */
+    SCRIPT_BEFORE, /* neither, before the one frame */
+    SCRIPT_LONE,   /* an event, no time and no frames */
+    SCRIPT_KINDS,
 };
 
-/* Return true for an address as long as perf prints it, so that words of prose are none.  Some
- * tools remove the blanks before it. */
-static bool script_is_frame(struct tv_bytes line)
+#define SCRIPT_FIELDS 8
+
+struct script_heads {
+    size_t count;
+    size_t with[SCRIPT_FIELDS]; /* how many have each field (enum tv_script_field) */
+};
+
+/* Lines of a text, by what they may be. */
+struct script_survey {
+    struct script_heads heads[SCRIPT_KINDS];
+    size_t sure;   /* timed heads with a thread */
+    size_t frames; /* lines that are frames */
+    size_t single; /* frames in the form that perf prints without chains */
+    size_t blanks; /* blank lines between frames */
+    size_t others;
+    bool pending, after_blank; /* of the line before: it is a head if a frame follows */
+    enum script_kind kind;
+    unsigned fields;
+};
+
+static void script_count_head(struct script_survey *survey, enum script_kind kind, unsigned fields)
 {
-    struct tv_script_frame frame;
-    struct tv_bytes rest = line;
-    size_t least = line.length > 0 && tv_is_blank(line.data[0]) ? 3 : 8;
-    return tv_bytes_take_word(&rest).length >= least && tv_script_parse_frame(line, &frame);
+    struct script_heads *heads = &survey->heads[kind];
+    heads->count++;
+    for (unsigned i = 0; i < SCRIPT_FIELDS; i++)
+        heads->with[i] += (fields >> i & 1) != 0;
+    survey->sure += kind == SCRIPT_TIMED && (fields & TV_SCRIPT_TID) != 0;
 }
 
-/* Count a line by its form, for sniffing.  A frame after a head without a time shows that the head
- * was one. */
+/* Count a frame, and the head above it. */
+static void script_survey_frame(struct script_survey *survey, bool single)
+{
+    if (survey->pending) {
+        survey->others -= survey->kind == SCRIPT_ABOVE;
+        script_count_head(survey, survey->kind, survey->fields);
+    }
+    survey->blanks += survey->after_blank && survey->frames > 0;
+    survey->frames++;
+    survey->single += single;
+}
+
+/* Count a line with a time or an event.  Return false when it needs a frame below it. */
+static bool script_survey_head(struct script_survey *survey, unsigned fields,
+                               const struct tv_script_head *head, struct tv_bytes line)
+{
+    bool before_frame = tv_script_is_frame_tail(head->tail),
+         has_event = (fields & TV_SCRIPT_EVENT) != 0;
+    bool lone = has_event && head->tail.length == 0;
+    if ((fields & TV_SCRIPT_TIME) != 0) {
+        bool lone_period = (fields & TV_SCRIPT_PERIOD) != 0 && head->tail.length == 0;
+        /* Without a thread, what is after the time must be a frame, an event or a tracepoint. */
+        if ((fields & TV_SCRIPT_TID) == 0 && !before_frame && !lone && !lone_period &&
+            !(has_event && memchr(head->event.data, ':', head->event.length)))
+            return false;
+        script_count_head(survey, SCRIPT_TIMED, fields);
+        return true;
+    }
+    if (before_frame)
+        script_count_head(survey, SCRIPT_EVENT, fields);
+    else if (lone && ((fields & (TV_SCRIPT_TID | TV_SCRIPT_PERIOD)) != 0 ||
+                      tv_bytes_ends_with(line, TV_BYTES(": ")))) /* lists in YAML have no blank */
+        script_count_head(survey, SCRIPT_LONE, fields);
+    return before_frame;
+}
+
+/* Return true for the source line of the frame above. */
+static bool script_is_place(struct tv_bytes line)
+{
+    struct tv_bytes file;
+    int32_t number;
+    return tv_bytes_starts_with(line, TV_BYTES("  ")) &&
+           (tv_script_is_no_place(line) || tv_script_parse_place(line, &file, &number));
+}
+
+/* Count a line that has a time or an event, or may be the head of a chain. */
+static void script_survey_others(struct script_survey *survey, struct tv_bytes line,
+                                 unsigned fields, const struct tv_script_head *head)
+{
+    if ((fields & (TV_SCRIPT_TIME | TV_SCRIPT_EVENT)) != 0) {
+        survey->pending = !script_survey_head(survey, fields, head, line);
+        survey->kind = (fields & TV_SCRIPT_TIME) != 0 ? SCRIPT_TIMED : SCRIPT_EVENT;
+        survey->fields = fields;
+        return;
+    }
+    survey->others++;
+    survey->pending = true;
+    survey->kind = SCRIPT_ABOVE;
+    survey->fields = fields | TV_SCRIPT_CHAIN;
+}
+
+/* Count a line that is not blank by its form. */
+static void script_survey_text(struct script_survey *survey, struct tv_bytes line)
+{
+    struct tv_script_head head = {.cpu = TV_NONE};
+    bool single = false;
+    unsigned bare = 0, fields = 0;
+    bool is_frame = line.data[0] == '\t' && tv_script_is_frame_line(line);
+    if (!is_frame)
+        fields = tv_script_guess_fields(line, &head);
+    if (!is_frame && fields == 0) {
+        bare = tv_script_guess_bare_fields(line, &single);
+        is_frame = single ? bare == 0 : tv_script_is_frame_line(line);
+    }
+    if (is_frame) {
+        script_survey_frame(survey, single);
+    } else if (single) {
+        script_count_head(survey, SCRIPT_BEFORE, bare);
+    } else {
+        script_survey_others(survey, line, fields | bare, &head);
+        return;
+    }
+    survey->pending = false;
+}
+
+/* Count a line by its form, for sniffing. */
 static void script_survey_line(struct script_survey *survey, struct tv_bytes line)
 {
-    struct tv_script_head head;
-    bool after_thread = survey->after_thread, after_event = survey->after_event;
-    if (tv_bytes_trim(line).length == 0 || line.data[0] == '#')
+    if (tv_bytes_trim(line).length == 0) {
+        survey->pending = false;
+        survey->after_blank = true;
         return;
-    survey->after_thread = survey->after_event = false;
-    if (tv_script_parse_head(line, TV_SCRIPT_TIMED, &head)) {
-        survey->timed++;
-    } else if (script_is_frame(line)) {
-        survey->frames++;
-        survey->thread += after_thread;
-        survey->event += after_event;
-    } else if (tv_script_parse_head(line, TV_SCRIPT_THREAD, &head)) {
-        survey->after_thread = true;
-    } else if (tv_script_parse_head(line, TV_SCRIPT_EVENT, &head)) {
-        survey->after_event = true;
-    } else {
-        survey->others++;
     }
+    if (line.data[0] != '#' && !script_is_place(line) && !tv_script_is_extra(line))
+        script_survey_text(survey, line);
+    survey->after_blank = false;
 }
 
-static enum tv_script_shape script_survey_shape(const struct script_survey *survey)
+/* Return the fields of the file: those that nearly all of its heads have. */
+static unsigned script_survey_fields(const struct script_survey *survey)
 {
-    if (survey->timed > 0)
-        return TV_SCRIPT_TIMED;
-    if (survey->thread > 0)
-        return TV_SCRIPT_THREAD;
-    return survey->event > 0 ? TV_SCRIPT_EVENT : TV_SCRIPT_FRAMES;
+    unsigned fields = 0;
+    for (enum script_kind kind = SCRIPT_TIMED; kind < SCRIPT_KINDS; kind++) {
+        const struct script_heads *heads = &survey->heads[kind];
+        for (unsigned i = 0; heads->count > 0 && i < SCRIPT_FIELDS; i++)
+            fields |= heads->with[i] >= heads->count - heads->count / 16 ? 1U << i : 0;
+        if (heads->count > 0)
+            return fields;
+    }
+    /* Frames alone: stacks, or one on each line. */
+    bool is_flat = survey->frames > 1 && survey->single == survey->frames && survey->blanks == 0;
+    return is_flat ? 0 : TV_SCRIPT_CHAIN;
 }
 
 static struct script_survey script_survey_prefix(struct tv_bytes prefix)
@@ -98,23 +203,38 @@ static struct script_survey script_survey_prefix(struct tv_bytes prefix)
     return survey;
 }
 
+/* Return true for heads with times or events that frames prove, or times after threads. */
+static bool script_is_proven(const struct script_survey *survey)
+{
+    const struct script_heads *heads = survey->heads;
+    return survey->sure > 1 || heads[SCRIPT_TIMED].count - survey->sure > 1 ||
+           heads[SCRIPT_EVENT].count > 1 ||
+           (heads[SCRIPT_TIMED].count + heads[SCRIPT_EVENT].count > 0 && survey->frames > 0);
+}
+
 bool tv_is_perf_script(struct tv_bytes prefix)
 {
     struct script_survey survey = script_survey_prefix(prefix);
-    return survey.timed > 1 || ((survey.timed | survey.thread | survey.event) && survey.frames);
+    return script_is_proven(&survey);
 }
 
-/* Text without times must have frames below its heads; bare frames are also in many other texts. */
+/* Text without times must have frames with its heads; bare frames are also in many other texts. */
 static int perf_script_sniff(struct tv_bytes prefix, uint64_t size)
 {
     (void)size;
     struct script_survey survey = script_survey_prefix(prefix);
+    const struct script_heads *heads = survey.heads;
+    size_t bare = heads[SCRIPT_ABOVE].count + heads[SCRIPT_BEFORE].count + heads[SCRIPT_LONE].count;
     if (script_has_header(prefix))
         return 90;
-    if (survey.timed + survey.thread + survey.event + survey.frames <= survey.others)
+    if (heads[SCRIPT_TIMED].count + heads[SCRIPT_EVENT].count + bare + survey.frames <=
+        survey.others)
         return 0;
-    if (survey.timed > 1 || ((survey.timed | survey.thread | survey.event) && survey.frames))
+    if (script_is_proven(&survey))
         return 60;
+    /* The last line of the prefix may be a head whose frames are after it. */
+    if (bare > 1 && survey.others <= 1)
+        return 20;
     return survey.frames > 2 ? 15 : 0;
 }
 
@@ -130,13 +250,13 @@ struct script_part {
 struct script_reading {
     struct tv_source *source;
     const struct tv_read_options *options;
-    enum tv_script_shape shape;
+    unsigned fields; /* enum tv_script_field */
     struct script_part *parts;
     unsigned count;
 };
 
-/* Find out what the heads of the file have. */
-static enum tv_status script_find_shape(struct script_reading *reading, struct tv_error *err)
+/* Find out which fields the heads of the file have. */
+static enum tv_status script_find_fields(struct script_reading *reading, struct tv_error *err)
 {
     struct script_survey survey = {0};
     struct tv_text_lines lines;
@@ -144,11 +264,11 @@ static enum tv_status script_find_shape(struct script_reading *reading, struct t
     enum tv_status status;
     tv_text_lines_init(&lines, reading->source, 0, SURVEY_SIZE);
     while ((status = tv_text_lines_next(&lines, &line, err)) == TV_OK && !line.none &&
-           survey.timed == 0)
+           survey.heads[SCRIPT_TIMED].count < SURVEY_HEADS)
         if (!line.too_long)
             script_survey_line(&survey, line.text);
     tv_text_lines_release(&lines);
-    reading->shape = script_survey_shape(&survey);
+    reading->fields = script_survey_fields(&survey);
     return status;
 }
 
@@ -157,10 +277,10 @@ static bool script_begins_sample(const struct script_reading *reading,
                                  const struct tv_text_line *line, bool after_blank)
 {
     struct tv_script_head head;
-    if (reading->shape == TV_SCRIPT_FRAMES)
+    if (reading->fields == TV_SCRIPT_CHAIN)
         return after_blank && tv_bytes_trim(line->text).length > 0;
     return line->text.length > 0 && line->text.data[0] != '\t' && line->text.data[0] != '#' &&
-           tv_script_parse_head(line->text, reading->shape, &head);
+           tv_script_parse_head(line->text, reading->fields, &head);
 }
 
 /* Find the first sample that begins at or after `offset`. */
@@ -215,7 +335,7 @@ static enum tv_status script_split(struct script_reading *reading, struct tv_err
             if (status == TV_OK && end > start)
                 status = script_find_start(reading, end, &end, err);
         }
-        tv_script_chunk_init(&reading->parts[i].chunk, reading->shape);
+        tv_script_chunk_init(&reading->parts[i].chunk, reading->fields);
         reading->parts[i].start = start;
         reading->parts[i].end = end;
         start = end;
@@ -272,7 +392,22 @@ static enum tv_status script_read_parts(struct script_reading *reading,
     return status;
 }
 
-/* Read text of perf script: find its shape, split it between samples, read the parts at the same
+/* Warn of a text whose times are differences (--deltatime): the first one is 0, and of every eight
+ * one or more fall.  perf orders samples by time. */
+static void script_warn_of_differences(const struct script_reading *reading,
+                                       struct tv_profile_input *profile)
+{
+    size_t count = 0, falls = 0;
+    for (unsigned i = 0; i < reading->count; i++) {
+        count += reading->parts[i].chunk.samples.count;
+        falls += reading->parts[i].chunk.falls;
+    }
+    const struct tv_script_chunk *first = &reading->parts[0].chunk;
+    if (first->samples.count > 0 && first->first == 0 && falls > 0 && falls >= count / 8)
+        tv_profile_warn(profile, TV_DIAGNOSTIC_TIME_DIFFERENCES, first->samples.rows[0].offset);
+}
+
+/* Read text of perf script: find its fields, split it between samples, read the parts at the same
  * time, and merge them. Without times, the axis is that of weights. */
 static enum tv_status perf_script_assemble(struct tv_source *source, struct tv_builder *builder,
                                            const struct tv_read_options *options,
@@ -286,12 +421,14 @@ static enum tv_status perf_script_assemble(struct tv_source *source, struct tv_b
     if (options->progress)
         atomic_fetch_add_explicit(&options->progress->total_bytes, input->bytes,
                                   memory_order_relaxed);
-    enum tv_status status = script_find_shape(&reading, err);
+    enum tv_status status = script_find_fields(&reading, err);
     if (status == TV_OK)
         status = script_split(&reading, err);
-    input->weight_axis = reading.shape != TV_SCRIPT_TIMED;
+    input->weight_axis = (reading.fields & TV_SCRIPT_TIME) == 0;
     if (status == TV_OK)
         status = script_read_parts(&reading, &profile, err);
+    if (status == TV_OK && !input->weight_axis)
+        script_warn_of_differences(&reading, &profile);
     for (unsigned i = 0; i < reading.count; i++)
         tv_script_chunk_release(&reading.parts[i].chunk);
     tv_free(reading.parts);

@@ -27,9 +27,9 @@
 #define PLACE (UINT32_C(1) << 30)
 #define NOTHING (UINT32_C(1) << 31)
 
-void tv_script_chunk_init(struct tv_script_chunk *chunk, enum tv_script_shape shape)
+void tv_script_chunk_init(struct tv_script_chunk *chunk, unsigned fields)
 {
-    *chunk = (struct tv_script_chunk){.shape = shape};
+    *chunk = (struct tv_script_chunk){.fields = fields};
     chunk->strings = tv_interner_new();
     tv_paths_init(&chunk->paths);
     tv_map_init(&chunk->lines);
@@ -83,13 +83,19 @@ static uint32_t script_add_function(struct tv_script_chunk *chunk, struct script
 /* Return the number of a thread; the last name that it has in this chunk counts. */
 static uint32_t script_add_thread(struct tv_script_chunk *chunk, const struct tv_script_head *head)
 {
-    uint64_t key[] = {head->pid, head->tid};
+    uint32_t name = TV_EMPTY_STRING;
+    if (head->comm.length > 0)
+        name = tv_interner_add(chunk->strings, head->comm);
+    /* No pid has 64 bits, so none of these keys is that of a thread with an id. */
+    bool by_name = (chunk->fields & TV_SCRIPT_TID) == 0;
+    uint64_t key[] = {by_name ? UINT64_MAX : head->pid, by_name ? name : head->tid};
     uint32_t count = (uint32_t)chunk->threads.count;
     uint32_t number = tv_map_add(&chunk->thread_index, script_hash(key, sizeof key), count);
     if (number == count)
-        *tv_table_add(&chunk->threads) = (struct script_thread){.pid = head->pid, .tid = head->tid};
-    if (head->comm.length > 0)
-        chunk->threads.rows[number].comm = tv_interner_add(chunk->strings, head->comm);
+        *tv_table_add(&chunk->threads) =
+            (struct script_thread){.by_name = by_name, .pid = head->pid, .tid = head->tid};
+    if (name != TV_EMPTY_STRING)
+        chunk->threads.rows[number].comm = name;
     return number;
 }
 
@@ -142,10 +148,15 @@ void tv_script_chunk_end(struct tv_script_chunk *chunk)
     if (!chunk->is_open)
         return;
     script_build_paths(chunk);
+    if (chunk->samples.count == 0)
+        chunk->first = chunk->open.time;
+    else
+        chunk->falls += chunk->open.time < chunk->previous;
+    chunk->previous = chunk->open.time;
     chunk->events.rows[chunk->open.type].count++;
     *tv_table_add(&chunk->samples) = chunk->open;
     chunk->stack.count = 0;
-    chunk->is_open = chunk->has_lines = false;
+    chunk->is_open = chunk->has_lines = chunk->has_tail = false;
 }
 
 static void script_push(struct tv_script_chunk *chunk, uint32_t function)
@@ -163,12 +174,19 @@ static uint32_t script_know_frame(struct tv_script_chunk *chunk,
                                       });
 }
 
+/* Return the name of a sample's value type. */
+static struct tv_bytes script_type_name(const struct tv_script_head *head)
+{
+    if (head->event.length > 0)
+        return head->event;
+    return head->has_period ? TV_BYTES("period") : TV_BYTES("samples");
+}
+
 /* Open a sample; with -F ip,sym but no chain, its only frame is at the end of the head. */
 static void script_open_sample(struct tv_script_chunk *chunk, const struct tv_script_head *head,
                                uint64_t offset)
 {
     struct tv_script_frame frame;
-    struct tv_bytes event = head->event.length > 0 ? head->event : TV_BYTES("samples");
     tv_script_chunk_end(chunk);
     chunk->open = (struct tv_sample){
         .time = head->time,
@@ -176,10 +194,11 @@ static void script_open_sample(struct tv_script_chunk *chunk, const struct tv_sc
         .offset = offset,
         .thread = script_add_thread(chunk, head),
         .cpu = head->cpu,
-        .type = script_add_event(chunk, event, head->has_period),
+        .type = script_add_event(chunk, script_type_name(head), head->has_period),
     };
     chunk->is_open = true;
-    if (tv_script_parse_tail(head, &frame))
+    chunk->has_tail = tv_script_parse_tail(head, &frame);
+    if (chunk->has_tail)
         script_push(chunk, script_know_frame(chunk, &frame));
 }
 
@@ -205,7 +224,10 @@ static void script_take_record(struct tv_script_chunk *chunk, struct tv_script_h
         chunk->records.rows[i].count++;
     if (tv_bytes_starts_with(name, TV_BYTES("PERF_RECORD_LOST")))
         script_chunk_warn(chunk, TV_DIAGNOSTIC_EVENTS_LOST, offset);
-    if (tv_script_parse_comm(text, head))
+    bool names = tv_script_parse_comm(text, head) && (chunk->fields & TV_SCRIPT_TID) != 0;
+    if ((chunk->fields & TV_SCRIPT_PID) == 0)
+        head->pid = 0; /* as in samples */
+    if (names)
         script_add_thread(chunk, head);
 }
 
@@ -227,7 +249,7 @@ static struct tv_bytes script_find_record(struct tv_bytes line)
 static bool script_take_head(struct tv_script_chunk *chunk, const struct tv_text_line *line)
 {
     struct tv_script_head head;
-    bool is_head = tv_script_parse_head(line->text, chunk->shape, &head);
+    bool is_head = tv_script_parse_head(line->text, chunk->fields, &head);
     struct tv_bytes back = is_head ? (head.event.length > 0 ? head.event : head.tail) : line->text;
     struct tv_bytes record = {back.data, 0};
     if (!is_head || tv_bytes_starts_with(back, TV_BYTES("PERF_RECORD_")))
@@ -239,14 +261,6 @@ static bool script_take_head(struct tv_script_chunk *chunk, const struct tv_text
     return is_head || record.length > 0;
 }
 
-/* Return true for "[kernel.kallsyms][ffffffff821e59e4]" and "??:0": no source line is known. */
-static bool script_is_no_place(struct tv_bytes line)
-{
-    struct tv_bytes text = tv_bytes_trim(line);
-    return tv_bytes_equal(text, TV_BYTES("??:0")) || tv_bytes_equal(text, TV_BYTES("??:?")) ||
-           (text.length > 0 && text.data[text.length - 1] == ']');
-}
-
 /* Parse a line that was not seen before. */
 static uint32_t script_know_line(struct tv_script_chunk *chunk, const struct tv_text_line *line)
 {
@@ -255,7 +269,7 @@ static uint32_t script_know_line(struct tv_script_chunk *chunk, const struct tv_
     struct tv_bytes file;
     if (tv_script_parse_frame(line->text, &frame))
         return script_know_frame(chunk, &frame);
-    if (script_is_no_place(line->text) || !tv_script_parse_place(line->text, &file, &place.line))
+    if (tv_script_is_no_place(line->text) || !tv_script_parse_place(line->text, &file, &place.line))
         return NOTHING;
     place.file = tv_interner_add(chunk->strings, file);
     *tv_table_add(&chunk->places) = place;
@@ -280,6 +294,18 @@ static void script_take_blank(struct tv_script_chunk *chunk)
         tv_script_chunk_end(chunk);
 }
 
+/* Prepare the open sample for a frame of a chain, or open one if samples have no heads. */
+static void script_begin_chain(struct tv_script_chunk *chunk, uint64_t offset)
+{
+    static const struct tv_script_head none = {.cpu = TV_NONE, .period = 1};
+    if (chunk->has_tail) {
+        chunk->stack.count = 0; /* the head ended with the address of data (-F addr) */
+        chunk->has_tail = false;
+    }
+    if (!chunk->is_open && chunk->fields == TV_SCRIPT_CHAIN)
+        script_open_sample(chunk, &none, offset);
+}
+
 /* Take a line of a stack. */
 static void script_take_frame(struct tv_script_chunk *chunk, const struct tv_text_line *line)
 {
@@ -290,16 +316,16 @@ static void script_take_frame(struct tv_script_chunk *chunk, const struct tv_tex
         tv_map_set(&chunk->lines, hash, meaning);
     }
     bool is_frame = (meaning & (PLACE | NOTHING)) == 0;
-    if (is_frame && !chunk->is_open && chunk->shape == TV_SCRIPT_FRAMES)
-        script_open_sample(chunk, &(struct tv_script_head){.cpu = TV_NONE, .period = 1},
-                           line->offset);
+    if (is_frame)
+        script_begin_chain(chunk, line->offset);
     if (is_frame && chunk->is_open)
         script_push(chunk, meaning);
     else if ((meaning & PLACE) != 0 && chunk->is_open && chunk->stack.count > 0)
         script_take_place(chunk, &chunk->places.rows[meaning & ~PLACE]);
     else if (tv_bytes_trim(line->text).length == 0)
         script_take_blank(chunk);
-    else if (!(chunk->stack.count > 0 && script_is_no_place(line->text)))
+    else if (!(chunk->stack.count > 0 && tv_script_is_no_place(line->text)) &&
+             !tv_script_is_extra(line->text))
         script_chunk_warn(chunk, TV_DIAGNOSTIC_BAD_LINE, line->offset);
 }
 
@@ -365,6 +391,11 @@ static void script_merge_threads(struct script_merge *merge)
         const struct script_thread *thread = &merge->chunk->threads.rows[i];
         struct tv_bytes comm = tv_interner_get(merge->chunk->strings, thread->comm);
         struct tv_bytes name = thread->pid == 0 ? TV_BYTES("perf script") : TV_BYTES("");
+        if (thread->by_name) {
+            uint32_t process = tv_profile_process(profile, 0, name);
+            merge->threads[i] = tv_profile_named_thread(profile, process, comm);
+            continue;
+        }
         if (thread->pid != 0 && thread->pid == thread->tid)
             name = comm;
         uint32_t process = tv_profile_process(profile, thread->pid, name);

@@ -31,6 +31,7 @@ struct script_place {
 };
 
 struct script_thread {
+    bool by_name; /* it has no id */
     uint64_t pid, tid;
     uint32_t comm; /* string; the last one that it had */
 };
@@ -48,7 +49,7 @@ struct script_entry {
 };
 
 struct tv_script_chunk {
-    enum tv_script_shape shape;
+    unsigned fields; /* enum tv_script_field */
     struct tv_diagnostics diagnostics;
     struct tv_interner *strings;
     struct tv_paths paths; /* paths of functions; their numbers are those of `functions` */
@@ -63,9 +64,12 @@ struct tv_script_chunk {
     TV_TABLE(script_entry) stack; /* of the open sample, leaf first */
     struct tv_sample open;
     bool is_open, has_lines;
+    bool has_tail;         /* the stack is the frame that the head ended with */
+    size_t falls;          /* samples that are earlier than the one before */
+    tv_ns first, previous; /* times of samples */
 };
 
-void tv_script_chunk_init(struct tv_script_chunk *chunk, enum tv_script_shape shape);
+void tv_script_chunk_init(struct tv_script_chunk *chunk, unsigned fields);
 void tv_script_chunk_release(struct tv_script_chunk *chunk);
 
 /* Take the next line. */

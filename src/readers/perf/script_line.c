@@ -45,19 +45,23 @@ static struct tv_bytes script_part(struct tv_bytes text, size_t from, size_t to)
     return (struct tv_bytes){text.data + from, to - from};
 }
 
+/* Remove the blanks at the end.  Those at the beginning cost a scan of the line for each place that
+ * may divide it, so they stay until one does. */
+static struct tv_bytes script_trim_end(struct tv_bytes text)
+{
+    while (text.length > 0 && tv_is_blank(text.data[text.length - 1]))
+        text.length--;
+    return text;
+}
+
 /* Take the last word of the text, without the blanks around it. */
 static struct tv_bytes script_take_last(struct tv_bytes *text)
 {
-    size_t end = text->length;
-    while (end > 0 && tv_is_blank(text->data[end - 1]))
-        end--;
-    size_t start = end;
+    size_t end = script_trim_end(*text).length, start = end;
     while (start > 0 && !tv_is_blank(text->data[start - 1]))
         start--;
     struct tv_bytes word = script_part(*text, start, end);
-    while (start > 0 && tv_is_blank(text->data[start - 1]))
-        start--;
-    text->length = start;
+    *text = script_trim_end(script_part(*text, 0, start));
     return word;
 }
 
@@ -77,13 +81,17 @@ static bool script_parse_id(struct tv_bytes word, uint64_t *id)
 static bool script_parse_ids(struct tv_bytes word, struct tv_script_head *head)
 {
     const uint8_t *slash = memchr(word.data, '/', word.length);
+    size_t at = slash ? (size_t)(slash - word.data) : 0;
+    uint64_t pid = 0, tid;
+    if (slash && !script_parse_id(script_part(word, 0, at++), &pid))
+        return false;
+    if (!script_parse_id(script_part(word, at, word.length), &tid))
+        return false;
+    head->has_tid = true;
     head->has_pid = slash != NULL;
-    head->pid = 0;
-    if (!slash)
-        return script_parse_id(word, &head->tid);
-    size_t at = (size_t)(slash - word.data);
-    return script_parse_id(script_part(word, 0, at), &head->pid) &&
-           script_parse_id(script_part(word, at + 1, word.length), &head->tid);
+    head->pid = pid;
+    head->tid = tid;
+    return true;
 }
 
 /* Parse "[003]". */
@@ -106,37 +114,83 @@ static bool script_is_misc(struct tv_bytes word)
     return word.length > 0;
 }
 
-/* Parse what is before the time: "comm pid/tid [cpu] misc".  The name may be missing. */
-static bool script_parse_front(struct tv_bytes front, struct tv_script_head *head)
+/* Take the fields before a time or an event that are no names: "pid/tid [cpu] misc". What is left
+ * is the name of a thread.  Return the fields. */
+static unsigned script_take_front(struct tv_bytes *front, struct tv_script_head *head)
 {
-    struct tv_bytes word = script_take_last(&front);
+    struct tv_bytes rest = *front, word = script_take_last(&rest), before = rest;
+    unsigned fields = 0;
     head->cpu = TV_NONE;
-    if (script_is_misc(word))
-        word = script_take_last(&front);
-    if (script_parse_cpu(word, &head->cpu))
-        word = script_take_last(&front);
-    if (word.length == 0 || !script_parse_ids(word, head))
-        return false;
-    head->comm = tv_bytes_trim(front);
-    return true;
+    head->has_tid = head->has_pid = false;
+    if (script_is_misc(word)) {
+        /* A thread may be called "K": letters are misc only next to a number. */
+        struct tv_bytes next = script_take_last(&before);
+        if (!script_parse_cpu(next, &head->cpu) && !script_parse_ids(next, head))
+            return 0;
+        word = next;
+        *front = rest;
+        rest = before;
+    }
+    if (script_parse_cpu(word, &head->cpu)) {
+        fields |= TV_SCRIPT_CPU;
+        *front = rest;
+        word = script_take_last(&rest);
+    }
+    if (word.length > 0 && script_parse_ids(word, head)) {
+        fields |= head->has_pid ? TV_SCRIPT_TID | TV_SCRIPT_PID : TV_SCRIPT_TID;
+        *front = rest;
+    }
+    return fields;
 }
 
-/* Return the end of the event's name in the text: the colon before a blank or the end. */
-static bool script_find_event(struct tv_bytes text, size_t *colon)
+/* Parse what is before the time or the event: "comm pid/tid [cpu] misc". */
+static bool script_parse_front(struct tv_bytes front, unsigned fields, struct tv_script_head *head)
 {
-    const uint8_t *at = text.data, *end = text.data + text.length;
+    struct tv_bytes whole = front;
+    unsigned found = script_take_front(&front, head);
+    if ((fields & TV_SCRIPT_TID) == 0 && head->has_tid) {
+        /* The digits are the end of a thread's name. */
+        head->has_tid = head->has_pid = false;
+        head->pid = head->tid = 0;
+        front = whole;
+    }
+    if ((fields & TV_SCRIPT_TID) != 0 && (found & TV_SCRIPT_TID) == 0)
+        return false;
+    front = script_trim_end(front);
+    if ((fields & TV_SCRIPT_COMM) == 0 && front.length > 0)
+        return false;
+    head->comm = tv_bytes_trim(front);
+    return (fields & TV_SCRIPT_COMM) == 0 || front.length > 0 || head->has_tid;
+}
+
+/* Find the first colon at or after *colon that a blank or the end follows. */
+static bool script_find_colon(struct tv_bytes text, size_t *colon)
+{
+    const uint8_t *at = text.data + *colon, *end = text.data + text.length;
     while (at < end && (at = memchr(at, ':', (size_t)(end - at))) != NULL) {
-        if (at + 1 == end || tv_is_blank(at[1])) {
-            *colon = (size_t)(at - text.data);
-            return *colon > 0;
-        }
-        at++;
+        *colon = (size_t)(at++ - text.data);
+        if (at == end || tv_is_blank(*at))
+            return true;
     }
     return false;
 }
 
-/* Parse what is after the time: "period event: tail".  Without an event the tail is all. */
-static void script_parse_back(struct tv_bytes back, struct tv_script_head *head)
+/* Find the end of the event's name that the text begins with. */
+static bool script_find_event(struct tv_bytes text, size_t *colon)
+{
+    *colon = 0;
+    return script_find_colon(text, colon) && *colon > 0;
+}
+
+static void script_set_period(struct tv_script_head *head, uint64_t period)
+{
+    head->has_period = true;
+    head->period = period > INT64_MAX ? INT64_MAX : (int64_t)period;
+}
+
+/* Parse what is after the time: "period event: tail".  Without an event, a period is only where
+ * the fields have one. */
+static void script_parse_back(struct tv_bytes back, unsigned fields, struct tv_script_head *head)
 {
     struct tv_bytes rest = tv_bytes_trim(back), after = rest;
     struct tv_bytes first = tv_bytes_take_word(&after);
@@ -146,20 +200,21 @@ static void script_parse_back(struct tv_bytes back, struct tv_script_head *head)
     head->has_period = false;
     head->period = 1;
     head->event = (struct tv_bytes){rest.data, 0};
-    if (after.length > 0 && script_is_number(first) && tv_parse_u64(first, &period) &&
-        script_find_event(after, &colon)) {
-        head->has_period = true;
-        head->period = period > INT64_MAX ? INT64_MAX : (int64_t)period;
+    bool has_event = (fields & TV_SCRIPT_EVENT) != 0;
+    if (script_is_number(first) && tv_parse_u64(first, &period) &&
+        (has_event ? after.length > 0 && script_find_event(after, &colon)
+                   : (fields & TV_SCRIPT_PERIOD) != 0)) {
+        script_set_period(head, period);
         rest = after;
     }
-    if (script_find_event(rest, &colon)) {
+    if (has_event && script_find_event(rest, &colon)) {
         head->event = script_part(rest, 0, colon);
         rest = script_part(rest, colon + 1, rest.length);
     }
     head->tail = tv_bytes_trim(rest);
 }
 
-/* Return true when the bytes [start, colon) are the digits of a time; *head gets it. */
+/* Parse a time, the word [start, colon) of the line. */
 static bool script_parse_clock(struct tv_bytes line, size_t start, size_t colon, tv_ns *time)
 {
     struct tv_bytes word = script_part(line, start, colon);
@@ -173,81 +228,242 @@ static bool script_parse_clock(struct tv_bytes line, size_t start, size_t colon,
     return tv_parse_time(word, 1000000000, time);
 }
 
-/* The first time token whose front ends in a thread divides the line: the text of a tracepoint may
- * hold another one. */
-static bool script_parse_timed(struct tv_bytes line, struct tv_script_head *head)
+/* Find the first time whose colon is at or after *colon: a word of its own. */
+static bool script_find_time(struct tv_bytes line, size_t *start, size_t *colon, tv_ns *time)
 {
-    const uint8_t *at = line.data, *end = line.data + line.length;
-    while (at < end && (at = memchr(at, ':', (size_t)(end - at))) != NULL) {
-        size_t colon = (size_t)(at++ - line.data), start = colon;
-        if (at < end && !tv_is_blank(*at))
-            continue;
-        while (start > 0 && (script_is_digit(line.data[start - 1]) || line.data[start - 1] == '.'))
-            start--;
-        if (start == 0 || start == colon || !tv_is_blank(line.data[start - 1]))
-            continue;
-        if (script_parse_clock(line, start, colon, &head->time) &&
-            script_parse_front(script_part(line, 0, start), head)) {
-            script_parse_back(script_part(line, colon + 1, line.length), head);
-            /* Without -F comm the number alone is a thread, above the frames of a stack. */
-            return head->comm.length > 0 || head->tail.length == 0;
-        }
+    for (; script_find_colon(line, colon); ++*colon) {
+        *start = *colon;
+        while (*start > 0 &&
+               (script_is_digit(line.data[*start - 1]) || line.data[*start - 1] == '.'))
+            --*start;
+        if (*start < *colon && (*start == 0 || tv_is_blank(line.data[*start - 1])) &&
+            script_parse_clock(line, *start, *colon, time))
+            return true;
     }
     return false;
 }
 
-/* Parse "comm pid/tid [cpu] period event:".  Of two numbers the second is the period. */
-static bool script_parse_untimed(struct tv_bytes line, struct tv_script_head *head)
+/* The first time whose front has the fields divides the line: the text of a tracepoint may hold
+ * another one. */
+static bool script_parse_timed(struct tv_bytes line, unsigned fields, struct tv_script_head *head)
 {
-    size_t colon;
-    if (!script_find_event(line, &colon))
-        return false;
-    struct tv_bytes front = script_part(line, 0, colon);
-    struct tv_bytes event = script_take_last(&front), before = front;
-    struct tv_bytes number = script_take_last(&before);
-    struct tv_script_head other;
+    size_t start, colon = 0;
+    for (; script_find_time(line, &start, &colon, &head->time); colon++)
+        if (script_parse_front(script_part(line, 0, start), fields, head)) {
+            script_parse_back(script_part(line, colon + 1, line.length), fields, head);
+            return true;
+        }
+    return false;
+}
+
+/* Take the period at the end of the text. */
+static bool script_take_period(struct tv_bytes *text, struct tv_script_head *head)
+{
+    struct tv_bytes word = script_take_last(text);
     uint64_t period;
-    *head = (struct tv_script_head){.period = 1};
-    if (script_is_number(number) && tv_parse_u64(number, &period) &&
-        script_parse_front(before, &other) && other.comm.length > 0) {
-        *head = other;
-        head->has_period = true;
-        head->period = period > INT64_MAX ? INT64_MAX : (int64_t)period;
-    } else if (!script_parse_front(front, head) || head->comm.length == 0) {
+    if (!script_is_number(word) || !tv_parse_u64(word, &period))
         return false;
-    }
-    head->time = 0;
-    head->event = event;
-    head->tail = tv_bytes_trim(script_part(line, colon + 1, line.length));
-    if (!head->has_period)
-        head->period = 1;
-    return event.length > 0;
+    script_set_period(head, period);
+    return true;
 }
 
-/* Parse "period event:" or "event:" alone. */
-static bool script_parse_event_alone(struct tv_bytes line, struct tv_script_head *head)
+/* Parse "comm pid/tid [cpu] period". */
+static bool script_parse_before(struct tv_bytes text, unsigned fields, struct tv_script_head *head)
 {
-    *head = (struct tv_script_head){.cpu = TV_NONE};
-    script_parse_back(line, head);
-    return head->event.length > 0 && head->tail.length == 0 &&
-           !memchr(head->event.data, ' ', head->event.length);
+    head->has_period = false;
+    head->period = 1;
+    if ((fields & TV_SCRIPT_PERIOD) != 0 && !script_take_period(&text, head))
+        return false;
+    return script_parse_front(text, fields, head);
 }
 
-bool tv_script_parse_head(struct tv_bytes line, enum tv_script_shape shape,
-                          struct tv_script_head *head)
+/* Find the first event whose colon is at or after *colon; `before` is what is before it. */
+static bool script_find_named_event(struct tv_bytes line, size_t *colon, struct tv_bytes *event,
+                                    struct tv_bytes *before)
+{
+    for (; script_find_colon(line, colon); ++*colon) {
+        *before = script_part(line, 0, *colon);
+        *event = script_take_last(before);
+        if (event->length > 0)
+            return true;
+    }
+    return false;
+}
+
+/* Parse "comm pid/tid [cpu] period event: tail". A name of a thread may hold ": ". */
+static bool script_parse_untimed(struct tv_bytes line, unsigned fields, struct tv_script_head *head)
+{
+    struct tv_bytes before;
+    size_t colon = 0;
+    for (; script_find_named_event(line, &colon, &head->event, &before); colon++)
+        if (script_parse_before(before, fields, head)) {
+            head->tail = tv_bytes_trim(script_part(line, colon + 1, line.length));
+            return true;
+        }
+    return false;
+}
+
+/* Find the first address as perf prints it: a blank, and 16 columns with the digits on the right.
+ */
+static bool script_find_address(struct tv_bytes line, size_t *start)
+{
+    for (size_t end = ADDRESS_DIGITS + 1; end <= line.length; end++) {
+        size_t at = end, from = end - ADDRESS_DIGITS - 1;
+        if (end < line.length && !tv_is_blank(line.data[end]))
+            continue;
+        while (at > from && tv_hex_digit(line.data[at - 1]) >= 0)
+            at--;
+        *start = at;
+        while (at > from && line.data[at - 1] == ' ')
+            at--;
+        if (*start<end && * start> from && at == from)
+            return true;
+    }
+    return false;
+}
+
+/* Columns that an address ends in or after, and digits of one whose blanks some tools removed, or
+ * of which a tab is left. */
+#define ADDRESS_COLUMNS 16
+#define MIN_BARE_DIGITS 8
+#define MIN_TAB_DIGITS 3
+
+bool tv_script_is_frame_line(struct tv_bytes line)
+{
+    struct tv_script_frame frame;
+    struct tv_bytes rest = line, word = tv_bytes_take_word(&rest);
+    size_t columns = (size_t)(word.data - line.data) + word.length;
+    bool has_tab = line.length > 0 && line.data[0] == '\t' && tv_bytes_trim(rest).length > 0;
+    return word.length > 0 &&
+           (columns >= ADDRESS_COLUMNS ||
+            word.length >= (size_t)(has_tab ? MIN_TAB_DIGITS : MIN_BARE_DIGITS)) &&
+           tv_script_parse_frame(line, &frame);
+}
+
+/* Digits of an address that is after an event: words of prose may have as many letters. */
+#define MIN_TAIL_DIGITS 5
+
+bool tv_script_is_frame_tail(struct tv_bytes tail)
+{
+    struct tv_script_frame frame;
+    struct tv_bytes rest = tail, word = tv_bytes_take_word(&rest);
+    bool has_digit = false;
+    for (size_t i = 0; i < word.length; i++)
+        has_digit = has_digit || script_is_digit(word.data[i]);
+    return has_digit && word.length >= MIN_TAIL_DIGITS && tv_script_parse_frame(tail, &frame);
+}
+
+/* Parse a head without a time and an event: "comm pid/tid [cpu] period", above the frames of a
+ * chain, or before the one frame. */
+static bool script_parse_bare(struct tv_bytes line, unsigned fields, struct tv_script_head *head)
+{
+    size_t start = line.length;
+    if ((fields & TV_SCRIPT_CHAIN) == 0 && !script_find_address(line, &start))
+        return false;
+    head->event = (struct tv_bytes){line.data, 0};
+    head->tail = script_part(line, start, line.length);
+    if ((fields & TV_SCRIPT_CHAIN) == 0)
+        return script_parse_before(script_part(line, 0, start), fields, head);
+    /* A name alone could be anything, but it is not indented as frames and their places are. */
+    if ((fields & TV_SCRIPT_HEAD_FIELDS) == TV_SCRIPT_COMM &&
+        (tv_is_blank(line.data[0]) || tv_script_is_frame_line(line)))
+        return false;
+    return (fields & TV_SCRIPT_HEAD_FIELDS) != 0 && script_parse_before(line, fields, head) &&
+           ((fields & TV_SCRIPT_CPU) == 0 || head->cpu != TV_NONE);
+}
+
+bool tv_script_parse_head(struct tv_bytes line, unsigned fields, struct tv_script_head *head)
 {
     *head = (struct tv_script_head){.cpu = TV_NONE, .period = 1};
-    switch (shape) {
-    case TV_SCRIPT_TIMED:
-        return script_parse_timed(line, head);
-    case TV_SCRIPT_THREAD:
-        return script_parse_untimed(line, head);
-    case TV_SCRIPT_EVENT:
-        return script_parse_event_alone(line, head);
-    case TV_SCRIPT_FRAMES:
-        break;
+    if (line.length == 0)
+        return false;
+    if ((fields & TV_SCRIPT_TIME) != 0)
+        return script_parse_timed(line, fields, head);
+    if ((fields & TV_SCRIPT_EVENT) != 0)
+        return script_parse_untimed(line, fields, head);
+    return script_parse_bare(line, fields, head);
+}
+
+/* ---- Guessing the fields ---- */
+
+/* Return the fields of "comm pid/tid [cpu] misc". */
+static unsigned script_guess_front(struct tv_bytes front)
+{
+    struct tv_script_head head;
+    unsigned fields = script_take_front(&front, &head);
+    return script_trim_end(front).length > 0 ? fields | TV_SCRIPT_COMM : fields;
+}
+
+/* Columns of a period; the ids of threads have 5. */
+#define PERIOD_COLUMNS 10
+
+/* Return the fields of "comm pid/tid [cpu] period".  Of two numbers the second is the period; one
+ * is by its width. */
+static unsigned script_guess_before(struct tv_bytes text)
+{
+    struct tv_script_head head;
+    struct tv_bytes rest;
+    text = script_trim_end(text);
+    rest = text;
+    unsigned without = script_guess_front(text);
+    if (!script_take_period(&rest, &head))
+        return without;
+    unsigned with = script_guess_front(rest);
+    size_t columns = text.length - (rest.length > 0 ? rest.length + 1 : 0);
+    bool is_period = (with & (TV_SCRIPT_TID | TV_SCRIPT_CPU)) != 0 || columns >= PERIOD_COLUMNS;
+    return is_period ? with | TV_SCRIPT_PERIOD : without;
+}
+
+/* Return the fields of what is after a time. */
+static unsigned script_guess_back(struct tv_bytes back, struct tv_script_head *head)
+{
+    unsigned fields = 0;
+    script_parse_back(back, TV_SCRIPT_EVENT, head);
+    if (head->event.length > 0 && !memchr(head->event.data, ' ', head->event.length))
+        return head->has_period ? TV_SCRIPT_EVENT | TV_SCRIPT_PERIOD : TV_SCRIPT_EVENT;
+    struct tv_script_frame frame;
+    script_parse_back(back, TV_SCRIPT_PERIOD, head);
+    if (head->has_period && (head->tail.length == 0 || tv_script_parse_frame(head->tail, &frame)))
+        fields = TV_SCRIPT_PERIOD;
+    script_parse_back(back, fields, head);
+    return fields;
+}
+
+/* Prefer a time, or an event, after an id of a thread: others are in names and texts. */
+unsigned tv_script_guess_fields(struct tv_bytes line, struct tv_script_head *head)
+{
+    struct tv_bytes event, before;
+    unsigned fields = 0;
+    size_t start, colon = 0;
+    tv_ns time;
+    *head = (struct tv_script_head){.cpu = TV_NONE, .period = 1};
+    for (; (fields & TV_SCRIPT_TID) == 0 && script_find_time(line, &start, &colon, &time);
+         colon++) {
+        unsigned front = script_guess_front(script_part(line, 0, start));
+        if (fields == 0 || (front & TV_SCRIPT_TID) != 0)
+            fields = front | TV_SCRIPT_TIME |
+                     script_guess_back(script_part(line, colon + 1, line.length), head);
     }
-    return false;
+    if (fields != 0)
+        return fields;
+    for (colon = 0;
+         (fields & TV_SCRIPT_TID) == 0 && script_find_named_event(line, &colon, &event, &before);
+         colon++) {
+        unsigned front = script_guess_before(before);
+        if (fields != 0 && (front & TV_SCRIPT_TID) == 0)
+            continue;
+        fields = front | TV_SCRIPT_EVENT;
+        head->event = event;
+        head->tail = tv_bytes_trim(script_part(line, colon + 1, line.length));
+    }
+    return fields;
+}
+
+unsigned tv_script_guess_bare_fields(struct tv_bytes line, bool *is_flat)
+{
+    size_t start;
+    *is_flat = script_find_address(line, &start);
+    return script_guess_before(*is_flat ? script_part(line, 0, start) : line);
 }
 
 /* ---- Frames ---- */
@@ -357,7 +573,7 @@ bool tv_script_parse_frame(struct tv_bytes line, struct tv_script_frame *frame)
         return false;
     rest = tv_bytes_trim(rest);
     if (rest.length == 0)
-        return false;
+        rest = word; /* -F ip */
     inlined = tv_bytes_ends_with(rest, TV_BYTES(" (inlined)"));
     if (inlined)
         rest.length -= sizeof " (inlined)" - 1;
@@ -385,18 +601,57 @@ static bool script_is_tracepoint(struct tv_bytes event)
     return false;
 }
 
+bool tv_script_is_no_place(struct tv_bytes line)
+{
+    static const char *const unknown[] = {"??:0", "??:?", ":0"};
+    struct tv_bytes text = tv_bytes_trim(line);
+    for (size_t i = 0; i < TV_COUNT(unknown); i++)
+        if (tv_bytes_equal(text, tv_bytes_of(unknown[i])))
+            return true;
+    return text.length > 0 && text.data[text.length - 1] == ']';
+}
+
+/* Begins of fields after a frame or a chain: registers, and bytes of an instruction. */
+static const char *const script_extras[] = {"ABI:", "insn: ", "ilen: "};
+
+bool tv_script_is_extra(struct tv_bytes line)
+{
+    struct tv_bytes text = tv_bytes_trim(line);
+    for (size_t i = 0; i < TV_COUNT(script_extras); i++)
+        if (tv_bytes_starts_with(text, tv_bytes_of(script_extras[i])))
+            return true;
+    return text.length > 1 && text.data[0] == '|' && script_is_digit(text.data[1]);
+}
+
+/* Return the text before the extra fields after a frame. */
+static struct tv_bytes script_without_extras(struct tv_bytes text)
+{
+    for (size_t at = 1; at < text.length; at++)
+        for (size_t i = 0; text.data[at - 1] == ' ' && i < TV_COUNT(script_extras); i++)
+            if (tv_bytes_starts_with(script_part(text, at, text.length),
+                                     tv_bytes_of(script_extras[i])))
+                return script_part(text, 0, at - 1);
+    return text;
+}
+
 bool tv_script_parse_tail(const struct tv_script_head *head, struct tv_script_frame *frame)
 {
-    struct tv_bytes rest = head->tail;
-    if (head->tail.length == 0 || script_is_tracepoint(head->event) ||
-        !tv_script_parse_frame(head->tail, frame))
+    struct tv_bytes rest;
+    size_t start;
+    if (head->tail.length == 0 || script_is_tracepoint(head->event))
         return false;
-    /* With -F addr the address of the data is before that of the code. */
+    rest = script_without_extras(head->tail);
+    if (!tv_script_parse_frame(rest, frame))
+        return false;
+    /* With -F addr the data is before the code: its address, symbol and file. */
     struct tv_script_frame second;
     tv_bytes_take_word(&rest);
-    struct tv_bytes next = tv_bytes_trim(rest), word = tv_bytes_take_word(&rest);
-    if (word.length >= 4 && tv_script_parse_frame(next, &second))
-        *frame = second;
+    while (script_find_address(rest, &start)) {
+        rest = script_part(rest, start, rest.length);
+        if (tv_script_parse_frame(rest, &second))
+            *frame = second;
+        tv_bytes_take_word(&rest);
+    }
     return true;
 }
 

@@ -34,20 +34,46 @@ static struct tv_trace *read_text(const char *text)
     return trace;
 }
 
+/* Write the stack of a sample, from the root: "main leaf:3". */
+static void write_stack(const struct tv_trace *trace, uint32_t path, char *text, size_t size)
+{
+    uint32_t chain[16], depth = 0;
+    for (; path != TV_ROOT_PATH && depth < 16; path = trace->paths.nodes[path].parent)
+        chain[depth++] = trace->paths.nodes[path].frame;
+    text[0] = '\0';
+    while (depth > 0) {
+        const struct tv_frame *frame = &trace->head->frames[chain[--depth]];
+        size_t used = strlen(text);
+        const char *name = (const char *)tv_trace_info_text(trace->head, frame->name).data;
+        if (frame->with_line)
+            snprintf(text + used, size - used, "%s:%d ", name, frame->line);
+        else
+            snprintf(text + used, size - used, "%s ", name);
+    }
+}
+
 /* ---- Heads ---- */
 
+/* Fields of most heads here. */
+#define HEAD (TV_SCRIPT_COMM | TV_SCRIPT_TID | TV_SCRIPT_TIME | TV_SCRIPT_EVENT)
+
 /* Write "comm|pid/tid|cpu|time|period|event|tail". */
-static void assert_head(const char *line, const char *expected)
+static void assert_head_with(unsigned fields, const char *line, const char *expected)
 {
     struct tv_script_head head;
     char text[256] = "none";
-    if (tv_script_parse_head(tv_bytes_of(line), TV_SCRIPT_TIMED, &head))
+    if (tv_script_parse_head(tv_bytes_of(line), fields, &head))
         snprintf(text, sizeof text, "%.*s|%llu/%llu|%d|%lld|%lld|%.*s|%.*s", (int)head.comm.length,
                  (const char *)head.comm.data, (unsigned long long)head.pid,
                  (unsigned long long)head.tid, (int)head.cpu, (long long)head.time,
                  (long long)head.period, (int)head.event.length, (const char *)head.event.data,
                  (int)head.tail.length, (const char *)head.tail.data);
     assert_string_equal(text, expected);
+}
+
+static void assert_head(const char *line, const char *expected)
+{
+    assert_head_with(HEAD, line, expected);
 }
 
 static void heads_have_the_fields_that_were_chosen(void **state)
@@ -65,10 +91,159 @@ static void heads_have_the_fields_that_were_chosen(void **state)
     assert_head(":7 -1/-1 1.000001: 3 cycles:", ":7|4294967295/4294967295|-1|1000001000|3|cycles|");
     assert_head("4811  1.000001:      page-faults: ", "|0/4811|-1|1000001000|1|page-faults|");
     assert_head("4811/4856  1.000001: ", "|4811/4856|-1|1000001000|1||");
-    assert_head("4811 1.000001: cycles: text of something else", "none");
     assert_head("mt 1.000001: cycles:", "none");
     assert_head("mt x 1.000001: cycles:", "none");
     assert_head("mt 1 1.0001: cycles:", "none");
+}
+
+/* The same text means another thing with other fields. */
+static void fields_say_what_a_number_is(void **state)
+{
+    (void)state;
+    assert_head_with(TV_SCRIPT_COMM | TV_SCRIPT_TIME | TV_SCRIPT_EVENT,
+                     "7 up/9 1.000001: cycles:", "7 up/9|0/0|-1|1000001000|1|cycles|");
+    assert_head_with(TV_SCRIPT_COMM | TV_SCRIPT_EVENT,
+                     "foo: bar 12 cycles:", "foo: bar 12|0/0|-1|0|1|cycles|");
+    assert_head_with(TV_SCRIPT_COMM | TV_SCRIPT_TID | TV_SCRIPT_EVENT,
+                     "foo: bar 12 cycles:", "foo: bar|0/12|-1|0|1|cycles|");
+    assert_head_with(TV_SCRIPT_COMM | TV_SCRIPT_PERIOD | TV_SCRIPT_EVENT,
+                     "mt  12 cycles:", "mt|0/0|-1|0|12|cycles|");
+    assert_head_with(TV_SCRIPT_TID | TV_SCRIPT_CHAIN, "\t 12 main (/a)", "none");
+    assert_head_with(TV_SCRIPT_TID | TV_SCRIPT_CHAIN, "  12  ", "|0/12|-1|0|1||");
+    assert_head_with(TV_SCRIPT_COMM | TV_SCRIPT_CHAIN, "  a.c:12", "none");
+    assert_head_with(TV_SCRIPT_COMM, "              mt           401136 main",
+                     "mt|0/0|-1|0|1||401136 main");
+}
+
+/* Fields of a text together with the value types that "perf script -F" of these fields means:
+ * "name samples total unit". */
+static void assert_types(const char *text, const char *expected)
+{
+    struct tv_trace *trace = read_text(text);
+    const struct tv_tables *tables = &trace->tables;
+    char found[256] = "";
+    for (size_t type = 0; type < tables->value_types.count; type++) {
+        int64_t count = 0, total = 0;
+        for (size_t i = 0; i < tables->samples.count; i++) {
+            count += tables->samples.rows[i].type == type;
+            total += tables->samples.rows[i].type == type ? tables->samples.rows[i].weight : 0;
+        }
+        struct tv_bytes name = tv_trace_info_text(trace->head, tables->value_types.rows[type].name);
+        size_t used = strlen(found);
+        snprintf(found + used, sizeof found - used, "%s%.*s %lld %lld", used > 0 ? ", " : "",
+                 (int)name.length, (const char *)name.data, (long long)count, (long long)total);
+    }
+    size_t used = strlen(found);
+    snprintf(found + used, sizeof found - used, "; %u threads, %llu bad lines",
+             (unsigned)trace->head->thread_count,
+             (unsigned long long)trace->head->diagnostics.kinds[TV_DIAGNOSTIC_BAD_LINE].count);
+    assert_string_equal(found, expected);
+    tv_trace_free(trace);
+}
+
+/* Columns as perf prints them: a name has 16 without chains, a period 10, an address 16. */
+static void every_field_set_gives_its_events(void **state)
+{
+    (void)state;
+    /* -F comm,time,event,ip,sym */
+    assert_types("work er 1 1.000001: cycles: \n\t            1010 leaf\n\n"
+                 "mt 1.000002: faults: \n\t            2020 main\n\n",
+                 "cycles 1 1, faults 1 1; 2 threads, 0 bad lines");
+    assert_types("              mt 1.000001: cycles:      7fe09c063b70 leaf\n"
+                 "              mt 1.000002: faults:  ffffffff8175336a load\n",
+                 "cycles 1 1, faults 1 1; 1 threads, 0 bad lines");
+    /* -F period,event,ip,sym; the same without a period */
+    assert_types(
+        "         3 cycles:      7fe09c063b70 leaf\n        40 cycles:          401010 leaf\n",
+        "cycles 2 43; 1 threads, 0 bad lines");
+    assert_types("cycles:      7fe09c063b70 leaf\nfaults:      7fe09c063b70 leaf\n",
+                 "cycles 1 1, faults 1 1; 1 threads, 0 bad lines");
+    /* -F comm,pid,time,event,ip; -F tid,time,event,ip,sym; -F event,ip,sym */
+    assert_types("              mt 12 1.000001: cycles:      7fe09c063b70\n"
+                 "              mt 12 1.000002: cycles:  ffffffff8175336a\n",
+                 "cycles 2 2; 1 threads, 0 bad lines");
+    assert_types("12160 1.000001: cycles:      7fe09c063b70 leaf\n"
+                 "12161 1.000002: cycles:  ffffffff8175336a load\n",
+                 "cycles 2 2; 2 threads, 0 bad lines");
+    assert_types("cycles: \n\t            1010 leaf\n\ncycles: \n\t            1010 leaf\n\n",
+                 "cycles 2 2; 1 threads, 0 bad lines");
+    /* -F ip,sym; -F comm,ip,sym; -F tid,period,ip,sym */
+    assert_types("     7fe09c063b70 leaf\n ffffffff8175336a load\n     7fe09c063b70 leaf\n",
+                 "samples 3 3; 1 threads, 0 bad lines");
+    assert_types(
+        "              mt      7fe09c063b70 leaf\n            up 9  ffffffff8175336a load\n",
+        "samples 2 2; 2 threads, 0 bad lines");
+    assert_types(" 9923         30 \n\t            1010 leaf\n\n 9924          1 \n"
+                 "\t            1010 leaf\n\n",
+                 "period 2 31; 2 threads, 0 bad lines");
+    /* -F cpu,event,ip,sym */
+    assert_types("[000] cycles:      7f87340b062a leaf\n[001] cycles:      7f87340b062a leaf\n",
+                 "cycles 2 2; 1 threads, 0 bad lines");
+    /* -F comm,tid,time,event without addresses */
+    assert_types("              mt 12 1.000001: cycles: \n              mt 12 1.000002: cycles: \n",
+                 "cycles 2 2; 1 threads, 0 bad lines");
+}
+
+/* The leaf is the code, not the data (-F addr), without what is after it (-F insn, iregs). */
+static void fields_around_a_frame_are_not_its_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *stack;
+    } cases[] = {
+        {"mt 12 1.000001: faults:     562dee0d1048 data (/app)     7f5a513c2110 leaf (/l.so)\n"
+         "mt 12 1.000002: faults:     562dee0d1048 data (/app)     7f5a513c2110 leaf (/l.so)\n",
+         "leaf "},
+        {"mt 12 1.000001: faults:     562dee0d1048 data (/app)\n\t            1010 leaf (/a)\n\n",
+         "leaf "},
+        {"mt 12 1.000001: cycles:      7fe09c063b70 leaf insn: 48 89 e7\n"
+         "mt 12 1.000002: cycles:      7fe09c063b70 leaf insn: 48 89 e7\n",
+         "leaf "},
+        {"mt 12 1.000001: cycles:      7fe09c063b70 leaf ABI:2    AX:0x1 \n"
+         "mt 12 1.000002: cycles:      7fe09c063b70 leaf ABI:2    AX:0x1 \n",
+         "leaf "},
+        {"mt 12 1.000001: cycles: \n\t            1010 leaf\n  :0\n ABI:2    AX:0x1 \n\n", "leaf "},
+        {"mt 12 1.000001: cycles: \n\t            1010 leaf\n\n|8        int x;\n", "leaf "},
+    };
+    for (size_t i = 0; i < TV_COUNT(cases); i++) {
+        char text[64];
+        struct tv_trace *trace = read_text(cases[i].text);
+        write_stack(trace, trace->tables.samples.rows[0].path, text, sizeof text);
+        assert_string_equal(text, cases[i].stack);
+        assert_int_equal(trace->head->diagnostics.kinds[TV_DIAGNOSTIC_BAD_LINE].count, 0);
+        tv_trace_free(trace);
+    }
+}
+
+/* A field that one of many lines lacks is a field all the same, and its line is none. */
+static void a_warning_changes_no_fields(void **state)
+{
+    (void)state;
+    char text[4096] = "              mt 1.000000: warning:  7fe0 of a tool\n";
+    for (unsigned i = 0; i < 40; i++) {
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used,
+                 "              mt %u 1.0000%02u: cycles:      7fe09c063b70 leaf\n", i % 2, i);
+    }
+    assert_types(text, "cycles 40 40; 2 threads, 1 bad lines");
+}
+
+/* Differences (--deltatime) begin with 0 and do not grow; relative times (--reltime) grow. */
+static void differences_of_times_are_told(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "mt 1 0.000000: cycles:  ffffffff8175336a a\nmt 1 0.000024: cycles:  ffffffff8175336a a\n"
+        "mt 1 0.000018: cycles:  ffffffff8175336a a\n",
+        "mt 1 0.000000: cycles:  ffffffff8175336a a\nmt 1 0.000024: cycles:  ffffffff8175336a a\n"
+        "mt 1 0.000042: cycles:  ffffffff8175336a a\n",
+    };
+    for (size_t i = 0; i < TV_COUNT(texts); i++) {
+        struct tv_trace *trace = read_text(texts[i]);
+        assert_int_equal(trace->head->diagnostics.kinds[TV_DIAGNOSTIC_TIME_DIFFERENCES].count,
+                         i == 0);
+        tv_trace_free(trace);
+    }
 }
 
 /* ---- Frames ---- */
@@ -109,24 +284,6 @@ static const char script[] =
     "odd line\n"
     "b 7/8 1.000003: PERF_RECORD_COMM: renamed:7/8\n"
     "b 7/8 1.000004: 5 cpu-clock:\n\t3030 leaf (/b)\n";
-
-/* Write the stack of a sample, from the root: "main leaf:3". */
-static void write_stack(const struct tv_trace *trace, uint32_t path, char *text, size_t size)
-{
-    uint32_t chain[16], depth = 0;
-    for (; path != TV_ROOT_PATH && depth < 16; path = trace->paths.nodes[path].parent)
-        chain[depth++] = trace->paths.nodes[path].frame;
-    text[0] = '\0';
-    while (depth > 0) {
-        const struct tv_frame *frame = &trace->head->frames[chain[--depth]];
-        size_t used = strlen(text);
-        const char *name = (const char *)tv_trace_info_text(trace->head, frame->name).data;
-        if (frame->with_line)
-            snprintf(text + used, size - used, "%s:%d ", name, frame->line);
-        else
-            snprintf(text + used, size - used, "%s ", name);
-    }
-}
 
 static void assert_script(const struct tv_trace *trace)
 {
@@ -295,6 +452,11 @@ static void damaged_files_are_read_to_their_end(void **state)
 }
 
 UNIT_TESTS(perf_profiles, cmocka_unit_test(heads_have_the_fields_that_were_chosen),
+           cmocka_unit_test(fields_say_what_a_number_is),
+           cmocka_unit_test(every_field_set_gives_its_events),
+           cmocka_unit_test(fields_around_a_frame_are_not_its_name),
+           cmocka_unit_test(a_warning_changes_no_fields),
+           cmocka_unit_test(differences_of_times_are_told),
            cmocka_unit_test(frames_have_symbols_with_anything_in_them),
            cmocka_unit_test(parts_of_a_text_make_the_same_trace),
            cmocka_unit_test(parts_begin_behind_blank_lines),
