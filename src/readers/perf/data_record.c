@@ -229,6 +229,21 @@ uint64_t tv_perf_record_time(const struct tv_perf_data_file *file, const struct 
     return tv_cursor_take_u64(&cursor, &time) ? time : 0;
 }
 
+bool tv_perf_record_thread(const struct tv_perf_data_file *file, const struct tv_perf_raw *record,
+                           uint32_t *pid, uint32_t *tid)
+{
+    if (file->attr_count == 0)
+        return false;
+    const struct tv_perf_attr *attr = &file->attrs[0];
+    size_t place = perf_time_from_end(attr->sample_type) + 8; /* the ids are before the time */
+    if (!(attr->flags & SAMPLE_ID_ALL) || !(attr->sample_type & TV_PERF_HAS_TID) ||
+        place > record->payload.length)
+        return false;
+    struct tv_cursor cursor = tv_cursor_over(
+        (struct tv_bytes){record->payload.data + record->payload.length - place, place});
+    return tv_cursor_take_u32(&cursor, pid) && tv_cursor_take_u32(&cursor, tid);
+}
+
 /* Bytes of MMAP2 between the offset and the path: device and inode, or a build id; protection. */
 #define MMAP2_MORE 32
 #define MMAP2_HAS_BUILD_ID (1u << 14) /* of misc */

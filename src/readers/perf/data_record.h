@@ -51,6 +51,10 @@ bool tv_perf_take_record(const struct tv_perf_data_file *file, struct tv_cursor 
 uint64_t tv_perf_record_time(const struct tv_perf_data_file *file,
                              const struct tv_perf_raw *record);
 
+/* Set the process and thread that the end of a record names.  False: it names none. */
+bool tv_perf_record_thread(const struct tv_perf_data_file *file, const struct tv_perf_raw *record,
+                           uint32_t *pid, uint32_t *tid);
+
 /* Parse the payload of a sample, or of a mapping. */
 bool tv_perf_parse_sample(const struct tv_perf_data_file *file, const struct tv_perf_raw *record,
                           struct tv_perf_sample *sample);

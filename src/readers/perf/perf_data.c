@@ -31,11 +31,15 @@
 #include "readers/perf/data_record.h"
 #include "readers/perf/data_spaces.h"
 #include "readers/perf/data_symbols.h"
+#include "readers/perf/off_cpu.h"
 #include "readers/perf/script_line.h"
 #include "readers/profile_input.h"
 
 /* Set in `misc` of the name of a process that now runs another program. */
 #define COMM_EXEC (1u << 13)
+
+/* Set in `misc` of a switch from a thread. */
+#define SWITCH_OUT (1u << 13)
 
 #define FREQUENCY (UINT64_C(1) << 10) /* of an attribute's flags */
 #define NAME_SIZE 128
@@ -61,6 +65,8 @@ struct perf_data {
     size_t order_count, order_capacity;
     uint64_t types[RECORD_TYPES]; /* number of records of each type */
     uint32_t *value_types;        /* per attribute */
+    bool traces_off_cpu;          /* simpleperf record --trace-offcpu */
+    struct tv_off_cpu off_cpu;
 };
 
 static void perf_data_warn(struct perf_data *data, enum tv_diagnostic_kind kind, uint64_t offset)
@@ -95,8 +101,10 @@ static void perf_data_count_record(struct perf_data *data, const struct tv_perf_
 }
 
 /* Return true for records that matter for samples. */
-static bool perf_data_wants(uint32_t type)
+static bool perf_data_wants(const struct perf_data *data, uint32_t type)
 {
+    if (type == TV_PERF_SWITCH)
+        return data->traces_off_cpu;
     return type == TV_PERF_SAMPLE || type == TV_PERF_COMM || type == TV_PERF_FORK ||
            type == TV_PERF_MMAP || type == TV_PERF_MMAP2;
 }
@@ -113,7 +121,7 @@ static enum tv_status perf_data_list_records(struct perf_data *data, struct tv_p
     while (status == TV_OK && tv_perf_take_record(&data->file, &cursor, &record, &cut)) {
         perf_data_take_setting(data, &record);
         perf_data_count_record(data, &record);
-        if (!perf_data_wants(record.type))
+        if (!perf_data_wants(data, record.type))
             continue;
         data->order = tv_array_reserve(data->order, &data->order_capacity, data->order_count + 1,
                                        sizeof *data->order);
@@ -373,6 +381,12 @@ static void perf_data_take_sample(struct perf_data *data, const struct tv_perf_r
         .type = data->value_types[sample.event],
     };
     tv_profile_add_sample(&data->profile, added);
+    if (data->traces_off_cpu) {
+        struct tv_bytes event = tv_trace_info_text(
+            data->profile.info, data->profile.trace->tables.value_types.rows[added.type].name);
+        tv_off_cpu_note_sample(&data->off_cpu, &data->profile, &added,
+                               tv_bytes_equal(event, TV_OFF_CPU_EVENT));
+    }
     data->profile.info->inputs[data->profile.input].samples++;
     tv_tables_count_events(&data->profile.trace->tables, data->profile.input,
                            data->profile.trace->tables.value_types.rows[added.type].name, 1);
@@ -454,6 +468,24 @@ static void perf_data_take_map(struct perf_data *data, const struct tv_perf_raw 
         perf_data_warn(data, TV_DIAGNOSTIC_MAPS_LEFT_OUT, record->offset);
 }
 
+/* Take a switch to or from a thread, which the end of the record names. */
+static void perf_data_take_switch(struct perf_data *data, const struct tv_perf_raw *record)
+{
+    uint32_t pid, tid;
+    uint64_t time = tv_perf_record_time(&data->file, record);
+    if (!tv_perf_record_thread(&data->file, record, &pid, &tid)) {
+        perf_data_warn(data, TV_DIAGNOSTIC_BAD_PACKET, record->offset);
+        return;
+    }
+    struct tv_sample at = {
+        .time = time > INT64_MAX ? INT64_MAX : (tv_ns)time,
+        .offset = record->offset,
+        .thread = perf_data_thread(data, pid, tid),
+        .cpu = TV_NONE,
+    };
+    tv_off_cpu_note_switch(&data->off_cpu, &data->profile, !(record->misc & SWITCH_OUT), at);
+}
+
 /* ---- The file ---- */
 
 /* Read a record again by its offset, and take it. */
@@ -472,6 +504,8 @@ static void perf_data_take_record(struct perf_data *data, uint64_t offset, struc
         perf_data_take_comm(data, &record);
     else if (record.type == TV_PERF_FORK)
         perf_data_take_fork(data, &record);
+    else if (record.type == TV_PERF_SWITCH)
+        perf_data_take_switch(data, &record);
     else
         perf_data_take_map(data, &record);
 }
@@ -535,10 +569,19 @@ static void perf_data_add_metadata(struct perf_data *data)
             tv_trace_info_add_metadata(data->profile.info, data->profile.input,
                                        tv_bytes_of(keys[i].key), text);
     }
-    struct tv_cursor cursor = tv_cursor_over(data->file.features[TV_PERF_FEATURE_META_INFO]);
-    struct tv_bytes rest = {cursor.at, tv_cursor_left(&cursor)}, key, value;
+    struct tv_bytes rest = data->file.features[TV_PERF_FEATURE_META_INFO], key, value;
     while (tv_bytes_split(&rest, 0, &key) && tv_bytes_split(&rest, 0, &value))
         tv_trace_info_add_metadata(data->profile.info, data->profile.input, key, value);
+}
+
+/* Return true for a recording of "simpleperf record --trace-offcpu". */
+static bool perf_data_traces_off_cpu(const struct perf_data *data)
+{
+    struct tv_bytes rest = data->file.features[TV_PERF_FEATURE_META_INFO], key, value;
+    while (tv_bytes_split(&rest, 0, &key) && tv_bytes_split(&rest, 0, &value))
+        if (tv_bytes_equal(key, TV_BYTES("trace_offcpu")))
+            return tv_bytes_equal(value, TV_BYTES("true"));
+    return false;
 }
 
 /* Read the file in the steps that the head of this file lists. */
@@ -549,6 +592,7 @@ static enum tv_status perf_data_read(struct perf_data *data, struct tv_bytes byt
         return tv_fail(err, TV_ERR_SYNTAX, 0, "the header of the perf.data file is damaged");
     if (data->file.cut)
         perf_data_warn(data, TV_DIAGNOSTIC_TRUNCATED, bytes.length);
+    data->traces_off_cpu = perf_data_traces_off_cpu(data);
     enum tv_status status = perf_data_list_records(data, options->progress, err);
     if (status != TV_OK)
         return status;
@@ -559,6 +603,7 @@ static enum tv_status perf_data_read(struct perf_data *data, struct tv_bytes byt
     status = perf_data_take_records(data, options->progress, err);
     perf_data_count_types(data);
     perf_data_add_metadata(data);
+    tv_off_cpu_finish(&data->off_cpu, &data->profile, options);
     return status;
 }
 
@@ -574,6 +619,7 @@ static void perf_data_release(struct perf_data *data)
     tv_map_release(&data->comms);
     tv_free(data->order);
     tv_free(data->value_types);
+    tv_off_cpu_release(&data->off_cpu);
 }
 
 static enum tv_status perf_data_assemble(struct tv_source *source, struct tv_builder *builder,

@@ -9,7 +9,8 @@
  *       frame      {1 address, 2 file, 3 symbol, 4 execution type}; the leaf comes first
  *     3 file       {1 id, 2 path, 3 symbol (mangled)}; symbols in the order of their numbers
  *     4 thread     {1 tid, 2 pid, 3 name}
- *     5 meta info  {1 event, 2 package, 4 Android version}
+ *     5 meta info  {1 event, 2 package, 4 Android version, 6 --trace-offcpu}
+ *     6 switch     {1 on, 2 time, 3 tid}
  *
  * Files, threads and events come after the samples that refer to them, so the records are read
  * twice. A record that is cut ends the reading; one that is damaged counts with the fields before
@@ -22,6 +23,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/protobuf.h"
+#include "readers/perf/off_cpu.h"
 #include "readers/perf/script_line.h"
 #include "readers/profile_input.h"
 
@@ -64,6 +66,8 @@ struct simpleperf {
     TV_TABLE(simpleperf_event) events;
     TV_TABLE(tv_bytes) symbols;
     TV_TABLE(simpleperf_entry) stack; /* leaf first */
+    bool traces_off_cpu;
+    struct tv_off_cpu off_cpu;
 };
 
 static void simpleperf_warn(struct simpleperf *report, enum tv_diagnostic_kind kind,
@@ -140,7 +144,7 @@ static void simpleperf_take_thread(struct simpleperf *report, struct tv_bytes me
     *tv_table_add(&report->thread_table) = thread;
 }
 
-/* Take the MetaInfo {1 event types, 2 application, 4 Android version}. */
+/* Take the MetaInfo {1 event types, 2 application, 4 Android version, 6 --trace-offcpu}. */
 static void simpleperf_take_meta(struct simpleperf *report, struct tv_bytes message)
 {
     struct tv_cursor cursor = tv_cursor_over(message);
@@ -158,6 +162,8 @@ static void simpleperf_take_meta(struct simpleperf *report, struct tv_bytes mess
         else if (field.number == 4)
             tv_trace_info_add_metadata(profile->info, profile->input,
                                        TV_BYTES("android_sdk_version"), field.bytes);
+        else if (field.number == 6)
+            report->traces_off_cpu = field.value != 0;
     }
 }
 
@@ -307,6 +313,13 @@ static uint32_t simpleperf_event_type(struct simpleperf *report, uint64_t number
     return tv_profile_value_type(&report->profile, TV_BYTES("samples"), TV_BYTES("count"));
 }
 
+/* Return true for the event whose samples say that a thread leaves its processor. */
+static bool simpleperf_leaves_processor(const struct simpleperf *report, uint64_t number)
+{
+    return number < report->events.count &&
+           tv_bytes_equal(report->events.rows[number].name, TV_OFF_CPU_EVENT);
+}
+
 /* Return a thread; the main thread has the name of its process. */
 static uint32_t simpleperf_thread(struct simpleperf *report, uint64_t tid)
 {
@@ -371,9 +384,38 @@ static void simpleperf_take_sample(struct simpleperf *report, struct tv_bytes me
     sample.type = simpleperf_event_type(report, event);
     struct tv_profile_input *profile = &report->profile;
     tv_profile_add_sample(profile, sample);
+    if (report->traces_off_cpu)
+        tv_off_cpu_note_sample(&report->off_cpu, profile, &sample,
+                               simpleperf_leaves_processor(report, event));
     profile->info->inputs[profile->input].samples++;
     tv_tables_count_events(&profile->trace->tables, profile->input,
                            profile->trace->tables.value_types.rows[sample.type].name, 1);
+}
+
+/* Take a ContextSwitch {1 on, 2 time, 3 thread}. */
+static void simpleperf_take_switch(struct simpleperf *report, struct tv_bytes message)
+{
+    struct tv_cursor cursor = tv_cursor_over(message);
+    struct tv_protobuf_field field;
+    uint64_t tid = 0, time = 0;
+    bool on = false;
+    while (tv_protobuf_next(&cursor, &field)) {
+        if (field.number == 1)
+            on = field.value != 0;
+        else if (field.number == 2)
+            time = field.value;
+        else if (field.number == 3)
+            tid = (uint32_t)field.value;
+    }
+    if (!tv_protobuf_is_sound(&cursor))
+        simpleperf_warn(report, TV_DIAGNOSTIC_BAD_PACKET, cursor.at);
+    struct tv_sample at = {
+        .time = time > INT64_MAX ? INT64_MAX : (tv_ns)time,
+        .offset = (uint64_t)(message.data - report->start),
+        .thread = simpleperf_thread(report, tid),
+        .cpu = TV_NONE,
+    };
+    tv_off_cpu_note_switch(&report->off_cpu, &report->profile, on, at);
 }
 
 /* Read the records again for the samples, whose files and threads are known now. */
@@ -386,6 +428,8 @@ static enum tv_status simpleperf_take_samples(struct simpleperf *report,
     while (simpleperf_take_record(&cursor, &record)) {
         if (record.number == RECORD_SAMPLE)
             simpleperf_take_sample(report, record.bytes);
+        else if (record.number == RECORD_SWITCH)
+            simpleperf_take_switch(report, record.bytes);
         if (++count % 1024 == 0 && tv_reader_is_cancelled(progress))
             break;
     }
@@ -404,6 +448,7 @@ static void simpleperf_release(struct simpleperf *report)
     tv_free(report->events.rows);
     tv_free(report->symbols.rows);
     tv_free(report->stack.rows);
+    tv_off_cpu_release(&report->off_cpu);
 }
 
 static struct tv_bytes simpleperf_records(struct tv_bytes bytes)
@@ -434,6 +479,7 @@ static enum tv_status simpleperf_assemble(struct tv_source *source, struct tv_bu
     status = simpleperf_take_tables(&report, options->progress, err);
     if (status == TV_OK)
         status = simpleperf_take_samples(&report, options->progress, err);
+    tv_off_cpu_finish(&report.off_cpu, &report.profile, options);
     simpleperf_release(&report);
     tv_profile_input_end(&report.profile, options);
     tv_profile_text_release(&text);

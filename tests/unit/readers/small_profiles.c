@@ -498,9 +498,53 @@ static void collapsed_frames_have_kinds(void **context)
     tv_source_free(source);
 }
 
+/* ---- simpleperf ---- */
+
+/* Thread 7: on at 100, cpu-clock in run at 110, sched_switch in wait at 120, off at 121, on at 160,
+ * sched_switch in wait at 170 and in run at 200; the functions, the thread, the events. */
+#define OFF_CPU_REPORT                                                                             \
+    "SIMPLEPERF\001\000"                                                                           \
+    "\010\000\000\000\062\006\010\001\020d\030\007"                                                \
+    "\022\000\000\000\012\020\010n\020\007\032\006\010\001\020\000\030\000 \012(\000"              \
+    "\022\000\000\000\012\020\010x\020\007\032\006\010\001\020\000\030\001 \001(\001"              \
+    "\010\000\000\000\062\006\010\000\020y\030\007"                                                \
+    "\011\000\000\000\062\007\010\001\020\240\001\030\007"                                         \
+    "\023\000\000\000\012\021\010\252\001\020\007\032\006\010\001\020\000\030\001 \001(\001"       \
+    "\023\000\000\000\012\021\010\310\001\020\007\032\006\010\001\020\000\030\000 \001(\001"       \
+    "\023\000\000\000\032\021\010\000\022\002/a\032\003run\032\004wait"                            \
+    "\013\000\000\000\042\011\010\007\020\007\032\003app"                                          \
+    "#\000\000\000*!\012\011cpu-clock\012\022sched:sched_switch\060\001"                           \
+    "\000\000\000\000"
+
+/* Away from 120 to the switch at 160, and from 170 to the sample at 200; nobody knows until when
+ * from 200 on. It runs from 100 to 121, and from 160 to the end. */
+static void simpleperf_has_times_off_the_processor(void **context)
+{
+    (void)context;
+    assert_samples(&tv_reader_simpleperf, TV_BYTES(OFF_CPU_REPORT),
+                   "cpu-clock 10 app at 110 < run\n"
+                   "sched:sched_switch 1 app at 120 < wait\noff-CPU 40 app at 120 < wait\n"
+                   "sched:sched_switch 1 app at 170 < wait\noff-CPU 30 app at 170 < wait\n"
+                   "sched:sched_switch 1 app at 200 < run\n");
+    assert_damage_survived(&tv_reader_simpleperf, TV_BYTES(OFF_CPU_REPORT));
+    struct tv_source *source = tv_source_from_memory(TV_BYTES(OFF_CPU_REPORT), "test");
+    struct tv_trace *trace = small_read(source);
+    assert_int_equal(trace->track_count, 1);
+    assert_int_equal(trace->tracks[0].kind, TV_TRACK_STATES);
+    uint32_t row = trace->tracks[0].first_row;
+    assert_int_equal(trace->rows[row].count, 2);
+    assert_int_equal(tv_slice_start(trace, row, 0), 0);
+    assert_int_equal(tv_slice_end(trace, row, 0), 21);
+    assert_int_equal(tv_slice_start(trace, row, 1), 60);
+    assert_int_equal(tv_slice_end(trace, row, 1), 100);
+    tv_trace_free(trace);
+    tv_source_free(source);
+}
+
 UNIT_TESTS(small_profiles, cmocka_unit_test(austin_has_time_of_threads),
            cmocka_unit_test(austin_has_all_numbers), cmocka_unit_test(austin_survives_damage),
            cmocka_unit_test(collapsed_frames_have_kinds),
+           cmocka_unit_test(simpleperf_has_times_off_the_processor),
            cmocka_unit_test(callgrind_has_exact_costs),
            cmocka_unit_test(callgrind_shares_costs_among_callers),
            cmocka_unit_test(callgrind_cuts_cycles), cmocka_unit_test(callgrind_sums_saturate),
