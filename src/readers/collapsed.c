@@ -6,6 +6,7 @@
  *     main;parse;read 12          12 samples in read, called by parse, called by main
  *     main;parse;vfs_read_[k] 3   a kernel frame (suffix of async-profiler and perf scripts)
  *     main 0.25                   a weight with a fraction
+ *     main (app.py:12) 4          a file and a sampled line (py-spy)
  *
  * Each line is a sample without a time, of a thread "all".  Its weight is a number of samples; when
  * a weight of the file has a fraction, all are kept in thousandths. The unit of every weight
@@ -177,10 +178,10 @@ struct collapsed {
     uint64_t start;               /* offset of the first line */
     bool fractions;               /* weights are thousandths */
     struct tv_sample sample;      /* what all samples have in common */
-    uint32_t *paths;              /* paths of the line before: path at each depth */
+    uint32_t *paths, *line_paths; /* paths of the line before at each depth */
     size_t *ends;                 /* and the end of its frame's text */
     size_t line_depth;            /* frames of the line before */
-    size_t path_capacity, end_capacity;
+    size_t path_capacity, line_path_capacity, end_capacity;
     uint8_t *text; /* text of the line before */
     size_t text_length, text_capacity;
     struct tv_map mangled; /* name (string) of C++ or Rust -> frame */
@@ -209,9 +210,40 @@ static void collapsed_keep_text(struct collapsed *collapsed, struct tv_bytes tex
     collapsed->text_length = text.length;
 }
 
+/* Split "load (app.py:30)" of py-spy, which others write for other languages, too: the function,
+ * its file, and the sampled line in it.  Without line numbers only Python's files are certain. */
+static struct tv_bytes collapsed_split_place(struct tv_bytes text, struct tv_bytes *file,
+                                             int32_t *line)
+{
+    struct tv_bytes digits;
+    size_t open = text.length;
+    uint64_t number = 0;
+    *file = (struct tv_bytes){text.data, 0};
+    *line = 0;
+    if (text.length == 0 || text.data[text.length - 1] != ')')
+        return text;
+    while (open > 0 && text.data[open - 1] != '(')
+        open--;
+    if (open < 3 || text.data[open - 2] != ' ')
+        return text;
+    struct tv_bytes place = {text.data + open, text.length - 1 - open};
+    size_t colon = place.length;
+    while (colon > 0 && place.data[colon - 1] >= '0' && place.data[colon - 1] <= '9')
+        colon--;
+    digits = (struct tv_bytes){place.data + colon, place.length - colon};
+    if (colon > 1 && place.data[colon - 1] == ':' && tv_parse_u64(digits, &number))
+        place.length = colon - 1;
+    else if (!tv_bytes_ends_with(place, TV_BYTES(".py")))
+        return text;
+    *file = place;
+    *line = number > INT32_MAX ? 0 : (int32_t)number;
+    return (struct tv_bytes){text.data, open - 2};
+}
+
 /* Return the frame of a name without its suffix "_[k]", which async-profiler and stackcollapse
- * scripts append: how the code of the frame runs. */
-static struct tv_frame collapsed_frame(struct collapsed *collapsed, struct tv_bytes name)
+ * scripts append: how the code of the frame runs.  *line: the sampled line, 0 if unknown. */
+static struct tv_frame collapsed_frame(struct collapsed *collapsed, struct tv_bytes name,
+                                       int32_t *line)
 {
     static const struct {
         uint8_t letter, kind;
@@ -220,6 +252,7 @@ static struct tv_frame collapsed_frame(struct collapsed *collapsed, struct tv_by
                  {'i', TV_FRAME_INLINED},
                  {'0', TV_FRAME_INTERPRETED}};
     struct tv_frame frame = {.kind = TV_FRAME_UNKNOWN};
+    struct tv_bytes file;
     size_t length = name.length;
     bool suffix = length > 4 && name.data[length - 1] == ']' && name.data[length - 3] == '[' &&
                   name.data[length - 4] == '_';
@@ -228,7 +261,9 @@ static struct tv_frame collapsed_frame(struct collapsed *collapsed, struct tv_by
             frame.kind = kinds[i].kind;
             name.length = length - 4;
         }
+    name = collapsed_split_place(name, &file, line);
     frame.name = tv_profile_string(&collapsed->profile, name);
+    frame.file = tv_profile_string(&collapsed->profile, file);
     return frame;
 }
 
@@ -258,20 +293,26 @@ static void collapsed_build_stack(struct collapsed *collapsed, struct tv_bytes t
     if (depth > 0) {
         size_t known = collapsed->ends[depth - 1] + 1;
         rest = (struct tv_bytes){text.data + known, text.length - known};
-        profile->path = profile->line_path = collapsed->paths[depth - 1];
+        profile->path = collapsed->paths[depth - 1];
+        profile->line_path = collapsed->line_paths[depth - 1];
         profile->depth = depth;
     }
     while (more) {
         more = tv_bytes_split(&rest, ';', &name);
-        struct tv_frame frame = collapsed_frame(collapsed, name);
+        int32_t line;
+        struct tv_frame frame = collapsed_frame(collapsed, name, &line);
         collapsed->paths = tv_array_reserve(collapsed->paths, &collapsed->path_capacity, depth + 1,
                                             sizeof *collapsed->paths);
+        collapsed->line_paths =
+            tv_array_reserve(collapsed->line_paths, &collapsed->line_path_capacity, depth + 1,
+                             sizeof *collapsed->line_paths);
         collapsed->ends = tv_array_reserve(collapsed->ends, &collapsed->end_capacity, depth + 1,
                                            sizeof *collapsed->ends);
         tv_profile_stack_push(
             profile, collapsed_add_frame(collapsed, &frame, more ? TV_STACK_CALLER : TV_STACK_LEAF),
-            0);
+            line);
         collapsed->paths[depth] = profile->path;
+        collapsed->line_paths[depth] = profile->line_path;
         collapsed->ends[depth++] = (size_t)(name.data + name.length - text.data);
     }
     collapsed->line_depth = depth;
@@ -422,6 +463,7 @@ static enum tv_status collapsed_assemble(struct tv_source *source, struct tv_bui
     tv_profile_input_end(&collapsed->profile, options);
     tv_map_release(&collapsed->mangled);
     tv_free(collapsed->paths);
+    tv_free(collapsed->line_paths);
     tv_free(collapsed->ends);
     tv_free(collapsed->text);
     tv_free(collapsed);

@@ -32,6 +32,7 @@ void tv_v8_nodes_release(struct tv_v8_nodes *nodes)
     tv_te_scratch_release(&nodes->scratch);
     tv_free(nodes->rows);
     tv_free(nodes->links);
+    tv_free(nodes->ticks.rows);
 }
 
 enum tv_v8_state tv_v8_state_of(struct tv_bytes name)
@@ -176,6 +177,42 @@ static void v8_nodes_take_children(struct tv_v8_nodes *nodes, struct tv_json_str
             v8_nodes_add_link(nodes, parent, (uint64_t)id);
 }
 
+/* Take an object {"line":12, "ticks":3} of the node that was added last. */
+static void v8_nodes_take_tick(struct tv_v8_nodes *nodes, struct tv_json_stream *stream,
+                               struct tv_v8_node *node)
+{
+    struct tv_bytes key;
+    int64_t line = 0, ticks = 0;
+    if (!tv_json_open(stream, '{'))
+        return;
+    while (tv_json_take_key(stream, &key))
+        if (v8_key_is(key, "line"))
+            (void)tv_json_take_number(stream, 0, &line);
+        else if (v8_key_is(key, "ticks"))
+            (void)tv_json_take_number(stream, 0, &ticks);
+        else
+            tv_json_skip(stream);
+    if (line <= 0 || line > INT32_MAX || ticks <= 0 || nodes->ticks.count >= TV_NONE - 1)
+        return;
+    *tv_table_add(&nodes->ticks) = (struct tv_v8_tick){.left = ticks, .line = (int32_t)line};
+    node->tick_end = (uint32_t)nodes->ticks.count;
+}
+
+/* Take "positionTicks", which counts lines from 1 whatever the call frame does. */
+static void v8_nodes_take_ticks(struct tv_v8_nodes *nodes, struct tv_json_stream *stream,
+                                uint32_t number)
+{
+    struct tv_v8_node *node = &nodes->rows[number];
+    if (!nodes->profile->with_lines || node->tick_end > 0) {
+        tv_json_skip(stream);
+        return;
+    }
+    node->tick = node->tick_end = (uint32_t)nodes->ticks.count;
+    if (tv_json_open(stream, '['))
+        while (tv_json_take_element(stream))
+            v8_nodes_take_tick(nodes, stream, node);
+}
+
 /* Take a field of a node that both forms have. */
 static void v8_nodes_take_field(struct tv_v8_nodes *nodes, struct tv_json_stream *stream,
                                 struct tv_bytes key, uint32_t node, struct v8_call *call)
@@ -187,6 +224,8 @@ static void v8_nodes_take_field(struct tv_v8_nodes *nodes, struct tv_json_stream
         v8_nodes_set_id(nodes, node, number);
     else if (v8_key_is(key, "hitCount") || v8_key_is(key, "selfSize"))
         call->has_weight = tv_json_take_number(stream, 0, &nodes->rows[node].weight);
+    else if (v8_key_is(key, "positionTicks"))
+        v8_nodes_take_ticks(nodes, stream, node);
     else if (!v8_key_is(key, "id") && !v8_nodes_take_call_field(nodes, stream, key, call))
         tv_json_skip(stream);
 }
@@ -341,14 +380,34 @@ static void v8_nodes_set_path(struct tv_v8_nodes *nodes, struct tv_v8_node *node
     node->path = parent ? parent->path : TV_ROOT_PATH;
     node->depth = parent ? parent->depth : 0;
     assert(node->path != TV_NONE && node->path != ON_THE_WAY);
+    if (node->frame == TV_NONE || node->depth == TV_PROFILE_DEPTH)
+        node->tick_end = node->tick; /* the lines have no paths */
     if (node->frame == TV_NONE)
         return;
     if (node->depth == TV_PROFILE_DEPTH) {
         tv_profile_warn(nodes->profile, TV_DIAGNOSTIC_TOO_DEEP, node->offset);
         return;
     }
+    struct tv_paths *paths = &nodes->profile->trace->paths;
+    uint32_t caller = node->path;
     node->depth++;
-    node->path = tv_paths_child(&nodes->profile->trace->paths, node->path, node->frame);
+    node->path = tv_paths_child(paths, caller, node->frame);
+    for (uint32_t i = node->tick; i < node->tick_end; i++) {
+        struct tv_v8_tick *tick = &nodes->ticks.rows[i];
+        tick->path = tv_paths_child(paths, caller,
+                                    tv_profile_line_frame(nodes->profile, node->frame, tick->line));
+    }
+}
+
+uint32_t tv_v8_nodes_next_line(struct tv_v8_nodes *nodes, const struct tv_v8_node *node)
+{
+    struct tv_v8_node *own = &nodes->rows[node - nodes->rows];
+    while (own->tick < own->tick_end && nodes->ticks.rows[own->tick].left == 0)
+        own->tick++;
+    if (own->tick == own->tick_end)
+        return own->path;
+    nodes->ticks.rows[own->tick].left--;
+    return nodes->ticks.rows[own->tick].path;
 }
 
 void tv_v8_nodes_find_paths(struct tv_v8_nodes *nodes)

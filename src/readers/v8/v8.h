@@ -37,6 +37,14 @@ struct tv_v8_node {
     uint32_t depth;
     int64_t weight; /* hits or bytes */
     enum tv_v8_state state;
+    uint32_t tick, tick_end; /* rows of `ticks` that are not used up */
+};
+
+/* Samples at a line of a node: "positionTicks". */
+struct tv_v8_tick {
+    int64_t left; /* samples that were not handed out yet */
+    int32_t line;
+    uint32_t path; /* of the node at that line */
 };
 
 /* The tree of functions, as the file has it. */
@@ -50,6 +58,7 @@ struct tv_v8_nodes {
         uint64_t child; /* an id */
     } * links;
     size_t link_count, link_capacity;
+    TV_TABLE(tv_v8_tick) ticks; /* empty when nobody asks for lines */
     struct tv_te_scratch scratch;
     int64_t first_line; /* 0: the file counts lines from 0; 1: from 1 */
     bool heap;          /* of a heap profile: each node has selfSize and children */
@@ -69,6 +78,10 @@ void tv_v8_nodes_find_paths(struct tv_v8_nodes *nodes);
 
 /* Return the node with an id, or NULL. */
 const struct tv_v8_node *tv_v8_nodes_find(const struct tv_v8_nodes *nodes, uint64_t id);
+
+/* Return the path, with the line, of the next sample of a node.  A profile tells how many samples
+ * each line of a node had, not which: its samples get the lines in the order of the file. */
+uint32_t tv_v8_nodes_next_line(struct tv_v8_nodes *nodes, const struct tv_v8_node *node);
 
 /* ---- Sums of samples (v8_sums.c) ---- */
 

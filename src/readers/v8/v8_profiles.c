@@ -248,7 +248,7 @@ static void v8_cpu_add_sample(struct v8_file *file, int64_t time, uint64_t id, u
         .time = time,
         .offset = offset,
         .path = node->path,
-        .line_path = node->path,
+        .line_path = tv_v8_nodes_next_line(&file->nodes, node),
         .gc_frame = node->frame,
         .state = node->state,
     };
@@ -376,7 +376,7 @@ static bool v8_cpu_sum_samples(struct v8_file *file, const struct tv_json_stream
     struct tv_json_stream deltas;
     uint64_t count;
     if (file->profile.trace->tables.sample_sums.detail == TV_SAMPLES_SINGLE ||
-        !v8_file_at(file, V8_DELTAS, &deltas) ||
+        file->nodes.ticks.count > 0 || !v8_file_at(file, V8_DELTAS, &deltas) ||
         !tv_v8_sum_samples(&file->nodes, *stream, deltas, &span, &count))
         return false;
     v8_file_count(file, TV_V8_SAMPLES, count);

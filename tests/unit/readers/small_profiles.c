@@ -16,12 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/memory.h"
 #include "base/out.h"
 #include "model/builder/builder.h"
 #include "profile_made.h"
 #include "readers/reader.h"
 #include "readers/readers.h"
+#include "readers/v8/v8.h"
 #include "unit.h"
 
 #define MAX_LINES 64
@@ -498,6 +500,61 @@ static void collapsed_frames_have_kinds(void **context)
     tv_source_free(source);
 }
 
+/* A place of py-spy is a file and a line; parentheses of other tools are part of the name. */
+static void collapsed_frames_have_places(void **context)
+{
+    static const struct {
+        const char *name, *file;
+    } expected[] = {
+        {"main", "app.py"}, {"<module> f", "a b.py"}, {"load", "app.py"},     {"f(int)", ""},
+        {"g (x)", ""},      {"h (a:b)", ""},          {"operator() (12)", ""}};
+    (void)context;
+    struct tv_bytes text =
+        TV_BYTES("main (app.py:12);<module> f (a b.py:7);load (app.py);f(int);g (x);h (a:b);"
+                 "operator() (12) 3\nmain (app.py:14) 4\n");
+    struct tv_source *source = tv_source_from_memory(text, "test");
+    struct tv_trace *trace = small_read(source);
+    assert_non_null(trace);
+    struct small small = {.trace = trace};
+    for (uint32_t i = 0, k = 0; i < trace->head->frame_count; i++) {
+        if (trace->head->frames[i].with_line)
+            continue;
+        assert_true(k < TV_COUNT(expected));
+        assert_string_equal(small_frame(&small, i), expected[k].name);
+        assert_true(tv_bytes_equal(tv_trace_info_text(trace->head, trace->head->frames[i].file),
+                                   tv_bytes_of(expected[k++].file)));
+    }
+    tv_trace_free(trace);
+    tv_source_free(source);
+    assert_samples(&tv_reader_collapsed,
+                   TV_BYTES("main (app.py:12);load (app.py:3) 3\nmain (app.py:14);load (app.py) 4\n"
+                            "main (app.py:14);load (app.py:5) 1\n"),
+                   "samples 3 all < load:3 < main:12\nsamples 4 all < load < main:14\n"
+                   "samples 1 all < load:5 < main:14\n");
+}
+
+/* ---- V8 ---- */
+
+/* Three of the four samples of f have lines, which count from 1; g has none. */
+static void cpuprofiles_have_lines_of_ticks(void **context)
+{
+    (void)context;
+    assert_samples(
+        &tv_reader_cpuprofile,
+        TV_BYTES(
+            "{\"nodes\":[{\"id\":1,\"callFrame\":{\"functionName\":\"(root)\"},\"children\":[2]},"
+            "{\"id\":2,\"callFrame\":{\"functionName\":\"f\"},\"hitCount\":4,\"children\":[3],"
+            "\"positionTicks\":[{\"line\":9,\"ticks\":1},{\"line\":0,\"ticks\":5},"
+            "{\"line\":12,\"ticks\":2}]},{\"id\":3,\"callFrame\":{\"functionName\":\"g\"}}],"
+            "\"startTime\":0,\"endTime\":6,\"samples\":[2,2,3,2,2],"
+            "\"timeDeltas\":[1,1,1,1,1]}"),
+        "samples 1 V8 at 1000 < f:9\ncpu 1000 V8 at 1000 < f:9\n"
+        "samples 1 V8 at 2000 < f:12\ncpu 1000 V8 at 2000 < f:12\n"
+        "samples 1 V8 at 3000 < g < f\ncpu 1000 V8 at 3000 < g < f\n"
+        "samples 1 V8 at 4000 < f:12\ncpu 1000 V8 at 4000 < f:12\n"
+        "samples 1 V8 at 5000 < f\ncpu 1000 V8 at 5000 < f\n");
+}
+
 /* ---- simpleperf ---- */
 
 /* Thread 7: on at 100, cpu-clock in run at 110, sched_switch in wait at 120, off at 121, on at 160,
@@ -544,6 +601,8 @@ static void simpleperf_has_times_off_the_processor(void **context)
 UNIT_TESTS(small_profiles, cmocka_unit_test(austin_has_time_of_threads),
            cmocka_unit_test(austin_has_all_numbers), cmocka_unit_test(austin_survives_damage),
            cmocka_unit_test(collapsed_frames_have_kinds),
+           cmocka_unit_test(collapsed_frames_have_places),
+           cmocka_unit_test(cpuprofiles_have_lines_of_ticks),
            cmocka_unit_test(simpleperf_has_times_off_the_processor),
            cmocka_unit_test(callgrind_has_exact_costs),
            cmocka_unit_test(callgrind_shares_costs_among_callers),
