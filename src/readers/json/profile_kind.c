@@ -47,6 +47,8 @@
     X(PROFILES, "profiles")                                                                        \
     X(RESOURCE_PROFILES, "resourceProfiles")                                                       \
     X(RESOURCE_SPANS, "resourceSpans")                                                             \
+    X(BATCHES, "batches")                                                                          \
+    X(SCOPE_SPANS, "scopeSpans")                                                                   \
     X(DICTIONARY, "dictionary")                                                                    \
     X(MAPPING_TABLE, "mappingTable")                                                               \
     X(STRING_TABLE, "stringTable")
@@ -143,7 +145,9 @@ static enum tv_json_profile kind_of_otlp(const struct kind_scan *scan)
     if (scan->top & KEY(RESOURCE_PROFILES) ||
         (scan->top & KEY(DICTIONARY) && scan->inside & (KEY(MAPPING_TABLE) | KEY(STRING_TABLE))))
         return TV_JSON_PROFILE_OTLP;
-    return scan->top & KEY(RESOURCE_SPANS) ? TV_JSON_PROFILE_OTLP_SPANS : TV_JSON_PROFILE_NONE;
+    bool spans = scan->top & KEY(RESOURCE_SPANS) ||
+                 (scan->top & KEY(BATCHES) && scan->inside & KEY(SCOPE_SPANS));
+    return spans ? TV_JSON_PROFILE_OTLP_SPANS : TV_JSON_PROFILE_NONE;
 }
 
 enum tv_json_profile tv_json_profile_kind(struct tv_bytes prefix)

@@ -213,6 +213,14 @@ static void lines_are_requests(void **state)
         "q@a 1 2+7\n");
 }
 
+/* Grafana Tempo calls the list of services "batches". */
+static void batches_of_tempo_are_a_request(void **state)
+{
+    (void)state;
+    assert_spans(TV_BYTES("{\"batches\":[" SERVICE("a", SPAN("01", "", "p", "1", "99", "")) "]}"),
+                 "p@a 0 1+98\n");
+}
+
 /* Write a request in protobuf: the spans "GET" and "load" of process "ab", with an event. */
 static void make_request(struct tv_out *request)
 {
@@ -489,8 +497,9 @@ static void damage_is_survived(void **state)
 UNIT_TESTS(otlp_spans, cmocka_unit_test(children_nest_or_have_arrows),
            cmocka_unit_test(others_have_tracks_of_their_own),
            cmocka_unit_test(odd_parents_make_roots), cmocka_unit_test(times_may_be_missing),
-           cmocka_unit_test(lines_are_requests), cmocka_unit_test(protobuf_is_the_same),
-           cmocka_unit_test(other_protobuf_is_told_apart), cmocka_unit_test(jaeger_spans_are_spans),
+           cmocka_unit_test(lines_are_requests), cmocka_unit_test(batches_of_tempo_are_a_request),
+           cmocka_unit_test(protobuf_is_the_same), cmocka_unit_test(other_protobuf_is_told_apart),
+           cmocka_unit_test(jaeger_spans_are_spans),
            cmocka_unit_test(jaeger_processes_are_of_a_trace),
            cmocka_unit_test(jaeger_members_may_be_missing),
            cmocka_unit_test(zipkin_servers_share_ids), cmocka_unit_test(zipkin_lists_may_be_nested),
