@@ -115,7 +115,12 @@ static const struct {
               "7zXZ\0",
               "xz-compressed data", "unpack it first, with \"xz -d\""),
     SIGNATURE("BZh", "bzip2-compressed data", "unpack it first, with \"bunzip2\""),
-    SIGNATURE("SQLite format 3", "an SQLite database (Nsight Systems, perhaps)", NULL),
+    SIGNATURE("SQLite format 3", "an SQLite database (an export of Nsight Systems, perhaps)",
+              "Nsight Systems opens the recording, and \"nsys stats\" prints its tables"),
+    SIGNATURE("heap_v2/", "a heap profile of jemalloc",
+              "\"jeprof --collapsed PROGRAM FILE\" makes collapsed stacks of it"),
+    SIGNATURE("JSLB", "a binary profile of the Firefox Profiler (JSON slabs)",
+              "https://profiler.firefox.com opens it"),
     SIGNATURE("\x7f"
               "ELF",
               "an ELF program or library", NULL),

@@ -27,6 +27,10 @@
     X(DHAT_VERSION, "dhatFileVersion")                                                             \
     X(ROOT_FRAME, "root_frame")                                                                    \
     X(SAMPLE_COUNT, "sample_count")                                                                \
+    X(FRAME_TREE, "frame_tree")                                                                    \
+    X(SESSION, "session")                                                                          \
+    X(BINARY_ANNOTATIONS, "binaryAnnotations")                                                     \
+    X(TRACE_ID, "traceId")                                                                         \
     X(GC_SAMPLES, "gc_samples")                                                                    \
     X(CONSTANTS, "constants")                                                                      \
     X(LOG_EVENT_TYPES, "logEventTypes")                                                            \
@@ -70,7 +74,17 @@ static const struct {
      BIT(CREATOR) | BIT(ENTRIES),
      {"a HAR file (HTTP archive)", "the Network tab of a browser's developer tools imports it"}},
     {BIT(DHAT_VERSION), 0, {"a heap profile of DHAT", "dh_view.html of valgrind opens it"}},
-    {BIT(ROOT_FRAME) | BIT(SAMPLE_COUNT), 0, {"a profile of pyinstrument (JSON)", NULL}},
+    {BIT(ROOT_FRAME) | BIT(SAMPLE_COUNT),
+     0,
+     {"a profile of pyinstrument (JSON)", "\"pyinstrument -r speedscope\" writes one that opens"}},
+    {BIT(FRAME_TREE) | BIT(SESSION),
+     0,
+     {"a session of pyinstrument",
+      "\"pyinstrument --load FILE -r speedscope\" makes a profile of speedscope of it"}},
+    {BIT(BINARY_ANNOTATIONS) | BIT(TRACE_ID),
+     0,
+     {"spans of Zipkin's first version (JSON)",
+      "\"/api/v2/trace/ID\" of a Zipkin server gives the second one, which opens"}},
     {BIT(GC_SAMPLES), 0, {"a stackprof profile (JSON)", OPENS_SPEEDSCOPE}},
     {BIT(CONSTANTS),
      BIT(LOG_EVENT_TYPES) | BIT(ADDRESS_FAMILY),
@@ -111,11 +125,13 @@ static void foreign_json_scan(struct tv_foreign_keys *found, struct tv_json_keys
         *(keys.depth == top ? &found->top : &found->inside) |= foreign_key_bit(key);
 }
 
-/* In a list, the keys of its objects count as the outermost ones. */
+/* In a list, or a list of lists, the keys of its objects count as the outermost ones. */
 void tv_foreign_scan_keys(struct tv_foreign_keys *keys, struct tv_bytes text)
 {
-    struct tv_json_keys scan = tv_json_keys_of(text);
-    unsigned top = tv_json_keys_peek(&scan) == '[' ? 2 : 1;
+    struct tv_json_keys scan = tv_json_keys_of(text), lists = scan;
+    unsigned top = 1;
+    for (; top < 3 && tv_json_keys_peek(&lists) == '['; top++)
+        lists.at++;
     foreign_json_scan(keys, scan, top);
 }
 
