@@ -177,6 +177,7 @@ struct collapsed {
     struct tv_progress *progress; /* or NULL */
     uint64_t start;               /* offset of the first line */
     bool fractions;               /* weights are thousandths */
+    bool weighed;                 /* a weight is not 0 */
     struct tv_sample sample;      /* what all samples have in common */
     uint32_t *paths, *line_paths; /* paths of the line before at each depth */
     size_t *ends;                 /* and the end of its frame's text */
@@ -373,6 +374,7 @@ static void collapsed_take_line(struct collapsed *collapsed, const struct tv_tex
         tv_profile_warn(&collapsed->profile, TV_DIAGNOSTIC_UNENDED_LINE, line->offset);
     struct tv_sample sample = collapsed->sample;
     sample.weight = collapsed_parse_weight(collapsed, chain.weight, line->offset);
+    collapsed->weighed = collapsed->weighed || sample.weight > 0;
     sample.offset = line->offset;
     collapsed->profile.info->inputs[collapsed->profile.input].samples +=
         collapsed->fractions ? 1 : (uint64_t)sample.weight;
@@ -443,6 +445,9 @@ static enum tv_status collapsed_read(struct collapsed *collapsed, struct tv_erro
     collapsed_begin_samples(collapsed);
     if (status == TV_OK)
         status = collapsed_for_lines(collapsed, collapsed_take_line, err);
+    if (status == TV_OK && !collapsed->weighed)
+        return tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET,
+                       "expected collapsed stacks with weights, found none but 0");
     return status;
 }
 

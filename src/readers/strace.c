@@ -411,7 +411,7 @@ static int strace_sniff(struct tv_bytes prefix, uint64_t size)
         if (whole && !strace_is_notice(line))
             *(strace_is_sure_line(line) ? &sure : &others) += 1;
     }
-    return sure > 1 && sure > others ? 60 : 0;
+    return sure > others && (sure > 1 || others == 0) ? 60 : 0;
 }
 
 const struct tv_reader tv_reader_strace = {

@@ -519,6 +519,23 @@ static const char *load_input_name(const struct tv_trace_info *head)
     return (const char *)tv_trace_info_text(head, head->inputs[0].name).data;
 }
 
+/* Print how much a filter left: of slices, of samples, or of both. */
+static void load_note_filter(const struct tv_trace *trace, const struct tv_trace *whole)
+{
+    uint64_t samples = tv_tables_sample_count(&whole->tables);
+    char text[64] = "";
+    if (samples > 0)
+        snprintf(text, sizeof text, "%" PRIu64 " of %" PRIu64 " %s",
+                 tv_tables_sample_count(&trace->tables), samples,
+                 tv_plural(samples, "sample", "samples"));
+    if (samples > 0 && whole->slice_count == 0)
+        tv_message("%s: filter: %s", load_input_name(whole->head), text);
+    else
+        tv_message("%s: filter: %" PRIu64 " of %" PRIu64 " %s%s%s", load_input_name(whole->head),
+                   trace->slice_count, whole->slice_count,
+                   tv_plural(whole->slice_count, "slice", "slices"), samples > 0 ? ", " : "", text);
+}
+
 /* Apply --filter. Terms about arguments read the files again; an event that cannot be read matches
  * no term. */
 static enum tv_status load_filter_trace(const struct tv_loading *loading, struct tv_trace **trace,
@@ -533,9 +550,7 @@ static enum tv_status load_filter_trace(const struct tv_loading *loading, struct
     filter.workers = tv_settings_jobs(settings);
     *trace = tv_filter_trace(whole, &filter);
     if (!settings->quiet)
-        tv_message("%s: filter: %" PRIu64 " of %" PRIu64 " %s", load_input_name(whole->head),
-                   (*trace)->slice_count, whole->slice_count,
-                   tv_plural(whole->slice_count, "slice", "slices"));
+        load_note_filter(*trace, whole);
     tv_trace_take_over(*trace, whole);
     enum tv_status status = tv_trace_check_sources(*trace, err);
     if (status != TV_OK)

@@ -86,7 +86,7 @@ static enum tv_status measure_count_selection(const struct tv_settings *settings
         measured->tree = measure_count_calls(settings, flags, trace, selection);
         return TV_OK;
     }
-    if (tv_tables_sample_count(&trace->tables) == 0)
+    if (trace->tables.value_types.count == 0)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s: the trace has no samples",
                        measure_sample_option(settings));
     return measure_count_samples(settings, trace, subset, selection, &measured->tree, err);
@@ -189,6 +189,13 @@ static enum tv_sample_detail measure_sample_detail(const struct tv_settings *set
                                     : TV_SAMPLES_BY_STACK;
 }
 
+/* Return true for a trace that has value types and no calls.  A filter may have hidden all of its
+ * samples: it does not become a trace of calls by that. */
+static bool measure_is_of_samples(const struct tv_trace *trace)
+{
+    return trace->recorded_calls == 0 && trace->tables.value_types.count > 0;
+}
+
 /* Build the trace and measure it. A trace without calls is measured by what it has: asynchronous
  * slices or samples. */
 static enum tv_status measure_from_trace(const struct tv_settings *settings, unsigned flags,
@@ -205,7 +212,7 @@ static enum tv_status measure_from_trace(const struct tv_settings *settings, uns
     if (!measure_wants_samples(settings) && !(flags & TV_MEASURE_SPLIT_THREADS))
         own.stacks.async |= tv_trace_has_only_async(measured->trace);
     if (!measure_wants_samples(settings) && !own.stacks.async &&
-        !(flags & TV_MEASURE_SPLIT_THREADS) && tv_trace_has_only_samples(measured->trace))
+        !(flags & TV_MEASURE_SPLIT_THREADS) && measure_is_of_samples(measured->trace))
         own.stacks.samples = TV_SAMPLES_WEIGHT;
     status = tv_subset_choose(&own, measured->trace, &subset, err);
     if (status == TV_OK)
@@ -261,10 +268,14 @@ static enum tv_status measure_from_stream(struct tv_settings *settings, unsigned
  * slices, or not notice that slices are asynchronous. */
 static void measure_note_kinds(const struct tv_settings *settings, const struct tv_trace *trace)
 {
-    if (!trace || measure_wants_samples(settings) || settings->quiet)
+    if (!trace || settings->quiet)
         return;
     uint64_t samples = tv_tables_sample_count(&trace->tables);
-    if (tv_trace_has_only_async(trace) && !settings->stacks.async && !settings->split_threads)
+    if (samples == 0 && trace->slice_count == 0)
+        tv_message("%s: note: no calls and no samples to show", settings->files.items[0]);
+    else if (measure_wants_samples(settings))
+        return;
+    else if (tv_trace_has_only_async(trace) && !settings->stacks.async && !settings->split_threads)
         tv_message("%s: note: all slices are asynchronous; they are shown as with --async",
                    settings->files.items[0]);
     else if (samples > 0 && trace->recorded_calls > 0)

@@ -133,10 +133,10 @@ static void global_samples_find_their_thread(void **context)
                           "'weight':3},{'tid':'2','ts':2000.5,'name':'cycles','sf':5},"
                           "{'tid':77,'ts':3000,'sf':5},{'tid':2},null,{'tid':2,'ts':4,'sf':'x'}]\n"
                           "'ph':'X','ts':0,'dur':1,'name':'x'\n",
-                   "sample 4 T2 weight 1  \"\"\n"
+                   "sample 4 T2 weight 1  \"samples\"\n"
                    "sample 1000 T2 cpu 0 weight 3 main;f7 \"cycles\"\n"
                    "sample 2000.500 T2 weight 1 main \"cycles\"\n"
-                   "sample 3000 T77 weight 1 main \"\"\n"
+                   "sample 3000 T77 weight 1 main \"samples\"\n"
                    "! stack-unknown 1\n"
                    "! sample-no-thread 1\n"
                    "! sample-no-time 2\n");

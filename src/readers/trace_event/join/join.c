@@ -106,6 +106,8 @@ uint32_t tv_te_value_type(struct tv_te_context *context, struct tv_bytes title)
 {
     struct tv_trace_info *head = context->trace->head;
     bool timed = head->inputs[context->input].figures == TV_FIGURES_SAMPLED;
+    if (title.length == 0)
+        title = TV_BYTES("samples"); /* Hermes writes no names */
     return tv_tables_value_type(
         &context->trace->tables, context->input, tv_trace_info_string(head, title),
         tv_trace_info_string(head, timed ? TV_BYTES("ns") : TV_BYTES("samples")));
