@@ -65,6 +65,7 @@ struct perf_data {
     size_t order_count, order_capacity;
     uint64_t types[RECORD_TYPES]; /* number of records of each type */
     uint32_t *value_types;        /* per attribute */
+    uint32_t first_event;         /* first attribute that has samples; TV_NONE: none */
     bool traces_off_cpu;          /* simpleperf record --trace-offcpu */
     struct tv_off_cpu off_cpu;
 };
@@ -381,6 +382,7 @@ static void perf_data_take_sample(struct perf_data *data, const struct tv_perf_r
         .type = data->value_types[sample.event],
     };
     tv_profile_add_sample(&data->profile, added);
+    data->first_event = sample.event < data->first_event ? sample.event : data->first_event;
     if (data->traces_off_cpu) {
         struct tv_bytes event = tv_trace_info_text(
             data->profile.info, data->profile.trace->tables.value_types.rows[added.type].name);
@@ -601,6 +603,10 @@ static enum tv_status perf_data_read(struct perf_data *data, struct tv_bytes byt
     perf_data_index_modules(data);
     perf_data_index_build_ids(data);
     status = perf_data_take_records(data, options->progress, err);
+    /* perf records events that never come: dummy:HG, or those of the other cores of a processor. */
+    if (data->first_event != TV_NONE && data->first_event > 0)
+        data->profile.trace->tables.value_types.rows[data->value_types[data->first_event]]
+            .preferred = true;
     perf_data_count_types(data);
     perf_data_add_metadata(data);
     tv_off_cpu_finish(&data->off_cpu, &data->profile, options);
@@ -626,7 +632,7 @@ static enum tv_status perf_data_assemble(struct tv_source *source, struct tv_bui
                                          const struct tv_read_options *options,
                                          struct tv_error *err)
 {
-    struct perf_data data = {.order = NULL};
+    struct perf_data data = {.first_event = TV_NONE};
     struct tv_profile_text text;
     enum tv_status status = tv_profile_text_read(source, &text, err);
     if (status != TV_OK)

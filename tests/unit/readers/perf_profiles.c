@@ -419,6 +419,32 @@ static void records_take_effect_by_their_time(void **state)
     tv_trace_free(trace);
 }
 
+/* Two attributes with ids 1 and 2, and a sample of the second: its event is shown first. */
+static void events_without_samples_are_not_shown_first(void **state)
+{
+    (void)state;
+    const uint64_t sample_type = 1 | 2 | 4 | (uint64_t)1 << 16;
+    struct made_file file = {.length = 8};
+    struct tv_read_options options = {.parts = 1};
+    memcpy(file.bytes, "PERFILE2", 8);
+    put_number(&file, 16, 8);
+    for (uint64_t id = 1; id <= 2; id++) {
+        put_header(&file, 64, 0, 8 + 112 + 8);
+        put_numbers(&file,
+                    (const uint64_t[]){1 | (uint64_t)112 << 32, id - 1, 1, sample_type, 0, 0}, 6);
+        put_numbers(&file, (const uint64_t[8]){0}, 8);
+        put_numbers(&file, &id, 1);
+    }
+    put_header(&file, 9, 2, 8 + 4 * 8);
+    put_numbers(&file, (const uint64_t[]){2, 0x1010, 8 | (uint64_t)8 << 32, 50}, 4);
+    struct tv_trace *trace = read_bytes((struct tv_bytes){file.bytes, file.length}, &options);
+    assert_non_null(trace);
+    assert_int_equal(trace->tables.value_types.count, 2);
+    assert_false(trace->tables.value_types.rows[0].preferred);
+    assert_true(trace->tables.value_types.rows[1].preferred);
+    tv_trace_free(trace);
+}
+
 /* Read what is left of a file, or one with a bit flipped: any answer is right that ends. */
 static void read_damaged(struct tv_bytes bytes)
 {
@@ -462,4 +488,5 @@ UNIT_TESTS(perf_profiles, cmocka_unit_test(heads_have_the_fields_that_were_chose
            cmocka_unit_test(parts_begin_behind_blank_lines),
            cmocka_unit_test(text_without_times_is_an_order),
            cmocka_unit_test(records_take_effect_by_their_time),
+           cmocka_unit_test(events_without_samples_are_not_shown_first),
            cmocka_unit_test(damaged_files_are_read_to_their_end));
