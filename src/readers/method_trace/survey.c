@@ -304,10 +304,11 @@ enum tv_status tv_mt_survey_wraps(struct tv_mt_file *file, struct tv_error *err)
 #define SAMPLING_GAPS 65536
 
 /*
- * How a sampled trace differs from an instrumented one.  A sampler compares each stack with the one
- * before: first come the exits of what differs, then the entries, all with one time.  So no call
- * is shorter than the interval, an entry and its own exit never have the same time, and a method
- * that was left is not entered again at that time.  A stack that stays as it was leaves no record.
+ * A sampled trace differs from an instrumented one in its times.  A sampler compares each stack
+ * with the one before: first come the exits of what differs, then the entries, all with one time.
+ * So no call is shorter than the interval, an entry and its own exit never have the same time, and
+ * a method that was left is not entered again at that time.  A stack that stays as it was leaves no
+ * record.
  *
  *     sample    1               2         3 to 863      864                    end of tracing
  *     stack     main, a         main, b   main, b       main, c                main, c

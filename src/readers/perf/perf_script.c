@@ -9,8 +9,8 @@
  *                                                                     a blank line ends it
  *
  * Users choose the fields (-F), so a head may lack time, thread and period, and there may be none.
- * Which fields a file has shows in its first lines together: of "worker 12 cycles:" nobody can tell
- * whether 12 is a thread, but if one line is "worker cycles:" it is not.  Fields that nearly all
+ * The fields of a file show in its first lines together: 12 in "worker 12 cycles:" may be a thread,
+ * but it is none if one line is "worker cycles:".  Fields that nearly all
  * lines have hold for the whole file: a line that looks like a head with others is none.
  *
  * Parts begin with a head that is surely one, so any number of parts gives the same samples.

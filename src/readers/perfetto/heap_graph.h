@@ -10,7 +10,7 @@
  * A graph is one dump of a process.  Numbers of objects, references, classes and nodes are those
  * in the arrays of their graph.
  *
- * What can be reached is a tree, too: each object hangs below the one that reaches it first,
+ * Objects that can be reached are a tree, too: each hangs below the one that reaches it first,
  * breadth first from the roots.  Objects of one class below the same node are one node.
  */
 #ifndef TV_READERS_PERFETTO_HEAP_GRAPH_H

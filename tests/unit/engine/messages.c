@@ -143,7 +143,7 @@ static void files_of_bad_packets_are_closed(void **state)
     close(sockets[1]);
 }
 
-/* What comes with a packet and is no descriptor is not taken for one. */
+/* Data that comes with a packet and is no descriptor is not taken for one. */
 static void credentials_are_no_files(void **state)
 {
     (void)state;

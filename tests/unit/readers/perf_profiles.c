@@ -96,7 +96,7 @@ static void heads_have_the_fields_that_were_chosen(void **state)
     assert_head("mt 1 1.0001: cycles:", "none");
 }
 
-/* The same text means another thing with other fields. */
+/* Equal text means another thing with other fields. */
 static void fields_say_what_a_number_is(void **state)
 {
     (void)state;

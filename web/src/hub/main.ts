@@ -217,7 +217,7 @@ class App {
     if (phase !== 'done') return;
     this.say(`${name} is uploaded.`);
     void this.again().catch(() => undefined);
-    // Who sent one file wants to see it; who sent several, or went elsewhere, is not led away.
+    // A user who sent one file wants to see it; one of several files, or elsewhere, is not led away.
     const trace = upload.trace.peek();
     if (upload.alone && trace !== null && readPath(location.pathname).trace === null) {
       this.ctx.uploads.remove(upload);

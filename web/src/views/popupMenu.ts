@@ -2,7 +2,7 @@
 // A menu that opens below a button or at the pointer. All menus of the page behave alike
 // (WAI-ARIA's menu pattern): arrow keys go round at the ends, a letter goes to the next entry that
 // begins with it, Escape gives the focus back, and a press of the pointer outside closes the menu.
-// What the entries are and do belongs to the menu's owner.
+// The menu's owner says what the entries are and do.
 
 import { h, listen, setAttribute } from '../base/dom';
 
