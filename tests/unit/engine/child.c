@@ -64,7 +64,7 @@ static void talk(void)
 static void mutter(void)
 {
     for (int i = 0; i < 3000; i++)
-        fputs("0", stderr);
+        fputs("~", stderr);
     fputs("\x7f\t", stderr);
     raise(SIGSEGV);
 }

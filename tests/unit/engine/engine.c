@@ -634,7 +634,7 @@ static void long_lines_reach_the_log(void **state)
 {
     (void)state;
     struct started started;
-    size_t zeros = 0;
+    size_t tildes = 0; /* no report of a sanitizer has them */
     prepare(&started);
     start(&started);
     set_trace(&started, "a", "mutter");
@@ -642,9 +642,9 @@ static void long_lines_reach_the_log(void **state)
     for (const char *at = started.lines; *at; at++) {
         assert_true((unsigned char)*at >= ' ' || *at == '\n');
         assert_int_not_equal(*at, 0x7f);
-        zeros += *at == '0';
+        tildes += *at == '~';
     }
-    assert_int_equal(zeros, 3000);
+    assert_int_equal(tildes, 3000);
     assert_non_null(strstr(started.lines, "??"));
     tv_engine_close(engine);
     finish(&started);
