@@ -643,16 +643,15 @@ bool tv_script_parse_tail(const struct tv_script_head *head, struct tv_script_fr
     rest = script_without_extras(head->tail);
     if (!tv_script_parse_frame(rest, frame))
         return false;
-    /* With -F addr the data is before the code: its address, symbol and file. */
-    struct tv_script_frame second;
+    /* With -F addr the data is before the code: its address, symbol and file.  Only the last
+     * address is parsed, since a line may have as many as it has words. */
+    struct tv_bytes last = rest;
     tv_bytes_take_word(&rest);
     while (script_find_address(rest, &start)) {
-        rest = script_part(rest, start, rest.length);
-        if (tv_script_parse_frame(rest, &second))
-            *frame = second;
+        last = rest = script_part(rest, start, rest.length);
         tv_bytes_take_word(&rest);
     }
-    return true;
+    return tv_script_parse_frame(last, frame);
 }
 
 bool tv_script_parse_place(struct tv_bytes line, struct tv_bytes *file, int32_t *number)

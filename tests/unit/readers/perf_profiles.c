@@ -215,6 +215,30 @@ static void fields_around_a_frame_are_not_its_name(void **state)
     }
 }
 
+/* A long line may have many addresses.  If each were parsed with the rest of the line, this test
+ * would take a minute. */
+static void many_addresses_in_a_line_are_read_once(void **state)
+{
+    (void)state;
+    enum { ADDRESSES = 60000 };
+    struct tv_out text;
+    char stack[64];
+    tv_out_init_memory(&text);
+    for (int i = 1; i <= 3; i++)
+        tv_out_format(&text, "mt 12 1.00000%d: faults:     7f5a513c2110 main (/a)\n", i);
+    tv_out_text(&text, "mt 12 1.000004: faults:");
+    for (int i = 0; i < ADDRESSES; i++)
+        tv_out_text(&text, "         12345678");
+    tv_out_text(&text, "     7f5a513c2110 leaf)\n");
+    tv_out_char(&text, '\0');
+    struct tv_trace *trace = read_text((const char *)text.buffer);
+    assert_int_equal(trace->tables.samples.count, 4);
+    write_stack(trace, trace->tables.samples.rows[3].path, stack, sizeof stack);
+    assert_string_equal(stack, "leaf) ");
+    tv_trace_free(trace);
+    tv_out_release(&text);
+}
+
 /* A field that one of many lines lacks is a field all the same, and its line is none. */
 static void a_warning_changes_no_fields(void **state)
 {
@@ -481,6 +505,7 @@ UNIT_TESTS(perf_profiles, cmocka_unit_test(heads_have_the_fields_that_were_chose
            cmocka_unit_test(fields_say_what_a_number_is),
            cmocka_unit_test(every_field_set_gives_its_events),
            cmocka_unit_test(fields_around_a_frame_are_not_its_name),
+           cmocka_unit_test(many_addresses_in_a_line_are_read_once),
            cmocka_unit_test(a_warning_changes_no_fields),
            cmocka_unit_test(differences_of_times_are_told),
            cmocka_unit_test(frames_have_symbols_with_anything_in_them),
