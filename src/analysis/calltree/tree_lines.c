@@ -500,7 +500,7 @@ uint32_t tv_tree_lines_longest(const struct tv_call_tree *tree, uint32_t frame)
             continue;
         int64_t time = wall ? tree->cost[i].wall : tree->cost[i].cpu;
         if (time < 0)
-            time = -time; /* of a difference of profiles */
+            time = tv_time_times(time, -1); /* a weight of a difference of profiles */
         if (time > most) {
             best = i;
             most = time;

@@ -345,6 +345,8 @@ static void samples_below_zero_keep_their_signs(void **state)
     assert_int_equal(lines->total_wall, 9000000);
     tv_tree_lines_free(lines);
     assert_int_equal(tv_tree_lines_longest(tree, FIXTURE_FRAME('B')), b);
+    tree->cost[b].wall = INT64_MIN; /* a saturated sum, whose amount has no number */
+    assert_int_equal(tv_tree_lines_longest(tree, FIXTURE_FRAME('B')), b);
     tv_call_tree_free(tree);
     tv_paths_release(&paths);
     fixture_free(&f);
