@@ -68,17 +68,18 @@ void tv_sql_heap_graphs_free(struct tv_sql_heap_graphs *graphs)
 struct heap_visitor {
     const struct tv_sql_data *data;
     uint32_t input;
+    struct tv_map processes; /* pid -> process on the machine of the input */
 };
 
-/* Return the process with an id on the machine of an input. */
-static uint32_t heap_process(const struct tv_sql_data *data, uint32_t input, int64_t pid)
+/* Index the processes: a file may have as many graphs as packets. */
+static void heap_list_processes(struct heap_visitor *visitor)
 {
-    const struct tv_trace_info *info = data->trace->head;
-    for (uint32_t i = 0; i < info->process_count; i++)
-        if (info->processes[i].id == (uint64_t)pid &&
-            info->processes[i].machine == info->inputs[input].machine)
-            return i;
-    return TV_NONE;
+    const struct tv_trace_info *info = visitor->data->trace->head;
+    uint32_t machine = info->inputs[visitor->input].machine;
+    tv_map_init(&visitor->processes);
+    for (uint32_t i = info->process_count; i-- > 0;) /* backwards: the first of equal ids stays */
+        if (info->processes[i].machine == machine)
+            tv_map_set(&visitor->processes, info->processes[i].id, i);
 }
 
 static void heap_take(void *context, struct tv_pf_heap_graph *graph)
@@ -88,7 +89,7 @@ static void heap_take(void *context, struct tv_pf_heap_graph *graph)
     struct sql_heap_graph row = {
         .graph = graph,
         .input = visitor->input,
-        .process = heap_process(visitor->data, visitor->input, graph->pid),
+        .process = tv_map_find(&visitor->processes, (uint64_t)graph->pid),
     };
     memcpy(row.first, graphs->counts, sizeof row.first);
     graphs->counts[HEAP_OBJECTS] += graph->objects.count;
@@ -106,11 +107,14 @@ static const struct tv_sql_heap_graphs *heap_get(const struct tv_sql_data *data)
     struct tv_error unused;
     pthread_mutex_lock(&graphs->lock);
     for (uint32_t i = 0; !graphs->is_read && i < info->input_count; i++) {
-        struct heap_visitor visitor = {data, i};
-        if (info->inputs[i].source &&
-            strcmp(info->inputs[i].format, tv_reader_perfetto.format) == 0)
-            (void)tv_pf_visit_heap_graphs(&info->inputs[i], graphs->texts, heap_take, &visitor,
-                                          &unused);
+        struct heap_visitor visitor = {.data = data, .input = i};
+        if (!info->inputs[i].source ||
+            strcmp(info->inputs[i].format, tv_reader_perfetto.format) != 0)
+            continue;
+        heap_list_processes(&visitor);
+        (void)tv_pf_visit_heap_graphs(&info->inputs[i], graphs->texts, heap_take, &visitor,
+                                      &unused);
+        tv_map_release(&visitor.processes);
     }
     graphs->is_read = true;
     pthread_mutex_unlock(&graphs->lock);
