@@ -552,8 +552,6 @@ static void known_index_processes(const struct tv_trace_info *head, struct tv_ma
     }
 }
 
-#define MANY_PROCESSES (TV_NONE - 1)
-
 /* Return whether a kernel trace has the thread without its process. */
 static bool known_thread_is_lost(const struct tv_thread *thread)
 {

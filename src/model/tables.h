@@ -258,7 +258,7 @@ struct tv_stack_frame {
 /* Rare properties of slices, sorted by row and index. */
 struct tv_slice_extra {
     uint32_t row, index;
-    uint64_t end_offset; /* end offset of the event that ended it, if that has more to tell; or
+    uint64_t end_offset; /* offset of the event that ended it, if that has more to tell; or
                             TV_NO_OFFSET */
     uint8_t
         colour; /* 0: automatic; a reserved colour: its id of trace-event.md section 5 minus 22;

@@ -50,7 +50,7 @@ struct tv_fleet_queue_counts {
     uint64_t added, failed, waiting; /* traces */
     uint64_t changes, new_changes;   /* change points: now, and found since the start */
     uint64_t sent, unsent;           /* change points: accepted and not accepted by the webhook */
-    uint64_t answers;                /* that are kept */
+    uint64_t answers;                /* answers that are kept */
 };
 struct tv_fleet_queue_counts tv_fleet_queue_count(struct tv_fleet_queue *queue);
 
@@ -117,9 +117,11 @@ void tv_fleet_cache_free(struct tv_fleet_cache *cache);
 #define TV_FLEET_UNSETTLED INT64_MIN
 int64_t tv_fleet_cache_state(const struct tv_fleet_cache *cache);
 
+/* Return the number of answers that are kept. */
+size_t tv_fleet_cache_count(struct tv_fleet_cache *cache);
+
 /* Append the answer to a question in this state, which was asked for before the question was
  * answered; false: there is none.  Or keep an answer. */
-size_t tv_fleet_cache_count(struct tv_fleet_cache *cache);
 bool tv_fleet_cache_find(struct tv_fleet_cache *cache, const char *question, int64_t state,
                          struct tv_out *out);
 void tv_fleet_cache_keep(struct tv_fleet_cache *cache, const char *question, int64_t state,

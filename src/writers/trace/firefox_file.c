@@ -473,8 +473,6 @@ static void firefox_write_counters(struct sample_file *file)
     tv_out_char(file->out, ']');
 }
 
-/* Write a processed profile of Firefox: what threads share, then a thread for each group of samples
- * and for each track with slices. */
 /* Return the strings of all frames, for markers; NULL if the trace has no slices. */
 static uint32_t *firefox_tables_add_names(struct firefox_tables *tables,
                                           const struct sample_file *file)
@@ -488,6 +486,8 @@ static uint32_t *firefox_tables_add_names(struct firefox_tables *tables,
     return names;
 }
 
+/* Write a processed profile of Firefox: what threads share, then a thread for each group of samples
+ * and for each track with slices. */
 void tv_firefox_file_write(struct sample_file *file)
 {
     struct firefox_tables tables;
