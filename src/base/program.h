@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* One descriptor of the child.  They are set in the order given, so that a source must not be the
- * place of an earlier one. */
+/* One descriptor of the child.  Descriptors are set in the order given, so a source must not be
+ * the place of an earlier one. */
 struct tv_program_fd {
     int place; /* the number in the child */
     int from;  /* ours, which stays open here; -1: /dev/null, to read at place 0, else to write */

@@ -11,7 +11,7 @@
 enum tv_sql_extent {
     TV_SQL_ALL_ROWS,
     TV_SQL_SLICES, /* rows of any_slice: slices and instants */
-    TV_SQL_RANGE,  /* those of them that overlap the range of the two parameters */
+    TV_SQL_RANGE,  /* slices and instants that overlap the range of the two parameters */
 };
 
 /* A table function: which rows of which table it scans. */

@@ -21,7 +21,7 @@ struct tv_sql_watch {
     void *stuck_context;
     duck_connection connection;
     pthread_t thread;
-    pthread_mutex_t lock; /* of the rest */
+    pthread_mutex_t lock; /* lock of the rest */
     pthread_cond_t changed;
     struct timespec deadline;
     int64_t interrupted_ms; /* time of the first interruption of the statement; 0: none yet */

@@ -17,8 +17,8 @@ enum off_cpu_kind { OFF_CPU_SAMPLE, OFF_CPU_LEAVING, OFF_CPU_ON, OFF_CPU_OFF };
 
 struct off_cpu_event {
     enum off_cpu_kind kind;
-    uint32_t path, line_path; /* of a leaving thread */
-    struct tv_sample sample;  /* of a switch: time, thread and offset alone */
+    uint32_t path, line_path; /* stack of a leaving thread */
+    struct tv_sample sample;  /* a switch has time, thread and offset alone */
 };
 
 /* Numbers that belong to a thread; TV_NONE: none. */

@@ -65,7 +65,7 @@ struct script_survey {
     size_t single; /* frames in the form that perf prints without chains */
     size_t blanks; /* blank lines between frames */
     size_t others;
-    bool pending, after_blank; /* of the line before: it is a head if a frame follows */
+    bool pending, after_blank; /* the line before: a head if a frame follows, or blank */
     enum script_kind kind;
     unsigned fields;
 };

@@ -100,7 +100,7 @@ bool tv_pf_event_open(struct tv_bytes bytes, uint64_t *time, uint64_t *tid,
 /* A row of a CompactSched: a switch to a thread, or a waking. */
 struct tv_pf_compact_row {
     uint64_t time; /* on the clock of the bundle */
-    int64_t tid;   /* of the thread that ran before the switch, or that woke; -1: not known */
+    int64_t tid;   /* thread that ran before the switch, or that woke another; -1: unknown */
     bool wakes;
 };
 

@@ -45,7 +45,7 @@ struct pf_heap_id {
 struct pf_heap {
     struct tv_pf_heap_graph *graph; /* NULL: none has begun */
     struct tv_map objects, classes, fields, places;
-    TV_TABLE(pf_heap_id) field_ids; /* of classes */
+    TV_TABLE(pf_heap_id) field_ids; /* ids of the fields of classes */
     uint64_t last_object;
     uint8_t heap_type;
 };

@@ -32,7 +32,7 @@ struct tv_pf_heap_object {
     uint8_t root_type, heap_type;
     bool has_own_size, has_own_fields, is_described;
     uint32_t node;           /* TV_NONE: it cannot be reached */
-    int64_t registered_size; /* of an allocation that it registers; 0: none */
+    int64_t registered_size; /* size of an allocation that it registers; 0: none */
 };
 
 struct tv_pf_heap_reference {
@@ -41,7 +41,7 @@ struct tv_pf_heap_reference {
 };
 
 struct tv_pf_heap_class {
-    uint64_t size;                     /* of an object that does not tell its own */
+    uint64_t size;                     /* size of an object that does not tell its own */
     uint64_t superclass_id;            /* in the file */
     uint64_t classloader_id;           /* the same */
     uint32_t superclass;               /* TV_NONE: none */

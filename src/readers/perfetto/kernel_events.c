@@ -2,9 +2,9 @@
 /*
  * kernel_events.c - the events of the kernel one by one, as they are in the file.
  *
- * The model has what events tell: slices, states, counters.  Who asks for the events themselves
- * gets them from the file again.  The survey comes first, as in reading, because the clock of a
- * bundle may need any snapshot of clocks.
+ * The model has slices, states and counters made of events, not the events themselves, which are
+ * read from the file again.  The survey comes first, as in reading, because the clock of a bundle
+ * may need any snapshot of clocks.
  */
 #include <string.h>
 

@@ -43,7 +43,7 @@ struct tv_pf_kernel_event {
     uint64_t offset;      /* for tv_pf_describe; TV_NO_OFFSET: it is in columns with others */
     struct tv_bytes name; /* lives as long as the call that gets it */
     uint32_t cpu;
-    int32_t tid; /* of the thread that ran; -1: not known */
+    int32_t tid; /* thread that ran; -1: unknown */
 };
 
 typedef void tv_pf_take_kernel_event(void *context, const struct tv_pf_kernel_event *event);

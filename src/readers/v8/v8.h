@@ -44,7 +44,7 @@ struct tv_v8_node {
 struct tv_v8_tick {
     int64_t left; /* samples that were not handed out yet */
     int32_t line;
-    uint32_t path; /* of the node at that line */
+    uint32_t path; /* path of the node at that line */
 };
 
 /* The tree of functions, as the file has it. */

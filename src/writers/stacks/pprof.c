@@ -51,12 +51,12 @@ struct pprof_writer {
     struct tv_out *out;
     struct tv_out message, inner, text; /* reused */
     const struct tv_trace *trace;
-    struct tv_interner *strings;    /* its numbers are those of the file */
+    struct tv_interner *strings;    /* numbered as in the file */
     struct tv_map owners;           /* thread << 32 | labels -> number */
     struct tv_map stack_places;     /* owner << 32 | path -> place in `stacks` */
     struct tv_interner *label_sets; /* the label messages of a sample, after a byte that is not
                                        part of them: a sample may have none */
-    struct tv_out labels;           /* of the current sample */
+    struct tv_out labels;           /* labels of the current sample */
     struct pprof_stack *stacks;
     int64_t *values; /* [stack_count * type_count] */
     uint32_t type_count;

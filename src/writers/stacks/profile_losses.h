@@ -16,7 +16,7 @@ struct tv_profile_losses {
     uint64_t kinds;     /* functions that are of the kernel, compiled at run time, ... */
     uint64_t flows;
     uint64_t others;     /* objects, snapshots, memory dumps, contexts */
-    uint64_t signatures; /* of functions */
+    uint64_t signatures; /* signatures of functions */
     uint64_t sums;  /* of value types that have exact costs, which the sum of their stacks is not */
     uint64_t costs; /* exact figures of functions, of files without stacks */
     uint64_t metadata;     /* properties of inputs */

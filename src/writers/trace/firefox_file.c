@@ -37,9 +37,9 @@ struct firefox_list {
 };
 
 struct firefox_tables {
-    struct tv_interner *strings;   /* its numbers are those of stringArray */
+    struct tv_interner *strings;   /* numbered as in stringArray */
     struct tv_interner *functions; /* from 1 on; row 0 of funcTable is 1 */
-    struct firefox_list frames;    /* of the model: rows of frameTable */
+    struct firefox_list frames;    /* frames of the model: rows of frameTable */
     uint32_t *function_of;         /* [frames.capacity] row of funcTable, by row of frameTable */
     struct firefox_list libraries, sources; /* strings of the model */
 };

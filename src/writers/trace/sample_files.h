@@ -30,11 +30,11 @@ struct tv_sample_file_losses {
     uint64_t fractions; /* times rounded to microseconds */
     uint64_t negative;  /* weights, left out */
     uint64_t amounts;   /* weights below 0 without their sign */
-    uint64_t units;     /* of value types, that are neither times nor sizes */
+    uint64_t units;     /* value types that are neither times nor sizes */
     uint64_t weights;   /* other than 1, left out */
     uint64_t as_times;  /* weights that are no times, written as such */
     uint64_t cpu_times; /* of slices that also have real times */
-    uint64_t modules;   /* of functions */
+    uint64_t modules;   /* modules of functions */
     uint64_t renamed;   /* nodes whose names mean something else in the format */
     uint64_t slices, instants, counters;
     struct tv_profile_losses profile;

@@ -21,10 +21,10 @@ struct sample_file {
     size_t order_count;
     struct sample_group *groups;
     size_t group_count, group_capacity;
-    struct tv_firefox_threads threads; /* that were begun */
+    struct tv_firefox_threads threads; /* threads that were begun */
     bool *shared_names; /* [threads] in a format without ids: another thread has the same name */
     bool lines;         /* stacks are written with the sampled line of each frame */
-    uint32_t *numbers;  /* of the written frames or paths; TV_NONE: not written */
+    uint32_t *numbers;  /* numbers of the written frames or paths; TV_NONE: not written */
 };
 
 /* Return a sample by its position in `order`. */

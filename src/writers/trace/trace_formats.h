@@ -24,10 +24,10 @@ struct tv_trace_conversion {
 
 struct tv_trace_format {
     const char *name;
-    const char *endings[3]; /* of file names in this format; NULL: none */
+    const char *endings[3]; /* endings of file names in this format; NULL: none */
     bool binary;
     bool method_trace; /* of Android: the version says how many clocks it has */
-    bool packed;       /* its files are compressed with gzip, by the caller of `write` */
+    bool packed;       /* files are compressed with gzip, by the caller of `write` */
     bool profile;      /* it has the samples of some value types, where the trace has samples */
     unsigned variant;  /* of a writer of several formats: enum tv_trace_target or
                         * tv_sample_format */
