@@ -135,14 +135,38 @@ static bool rewrite_shares_pids(const struct tv_trace_info *head, uint32_t machi
     return any;
 }
 
+/* Return true when a thread of this machine, of which no process is known, has the tid of a thread
+ * in a process of another machine: within one machine it would be taken for that thread. */
+static bool rewrite_shares_tids(const struct tv_trace_info *head, uint32_t machine)
+{
+    struct tv_map tids;
+    bool any = false;
+    tv_map_init(&tids);
+    for (uint32_t i = 0; i < head->thread_count; i++) {
+        const struct tv_thread *thread = &head->threads[i];
+        if (thread->process == TV_NONE && thread->id != 0 &&
+            head->inputs[thread->input].machine == machine)
+            tv_map_set(&tids, thread->id, i);
+    }
+    for (uint32_t i = 0; i < head->thread_count && !any; i++) {
+        const struct tv_thread *thread = &head->threads[i];
+        any = thread->process < head->process_count &&
+              head->processes[thread->process].machine != machine &&
+              tv_map_find(&tids, thread->id) != TV_NONE;
+    }
+    tv_map_release(&tids);
+    return any;
+}
+
 /* Make a key for a text. A second text with the same key gets a number ("cgroupDump+2"); so does
  * a text whose processes would be mistaken for those of the events ("cgroupDump2"). */
 static void rewrite_make_key(const struct rewrite_run *r, uint32_t input, const char *key,
                              char *made, size_t size)
 {
     uint32_t machine = r->machines[input];
-    bool apart =
-        machine != TV_NONE && machine != r->machine && rewrite_shares_pids(r->trace->head, machine);
+    const struct tv_trace_info *head = r->trace->head;
+    bool apart = machine != TV_NONE && machine != r->machine &&
+                 (rewrite_shares_pids(head, machine) || rewrite_shares_tids(head, machine));
     snprintf(made, size, "%s%s", key, apart ? "2" : "");
     for (unsigned number = 2; rewrite_has_key(r, made); number++)
         snprintf(made, size, "%s%s%u", key, apart ? "" : "+", number);
@@ -208,6 +232,9 @@ static void rewrite_find_machines(struct rewrite_run *r)
             r->machine = r->machines[i];
     for (uint32_t i = 0; i < head->input_count && r->machine == TV_NONE; i++)
         r->machine = r->machines[i];
+    for (uint32_t i = 0; i < head->input_count; i++)
+        if (r->machines[i] == TV_NONE)
+            r->machines[i] = head->inputs[i].machine; /* no process of it is known */
 }
 
 /* Find all roles, and the input whose clock the file uses: the first one with events. */

@@ -449,13 +449,20 @@ static bool te_embedded_is_other_machine(const struct tv_te_top_member *member)
     return last >= '0' && last <= '9' && !memchr(key.data, '+', key.length);
 }
 
-/* Put the processes from `first` on, if they are of another machine, on a machine of their own. */
+/* Put the inputs and processes from these numbers on, if they are of another machine, on a machine
+ * of their own. */
 static void te_embedded_set_machine(struct tv_te_context *context,
-                                    const struct tv_te_top_member *member, uint32_t first)
+                                    const struct tv_te_top_member *member, uint32_t first_input,
+                                    uint32_t first_process)
 {
     struct tv_trace_info *head = context->trace->head;
-    for (uint32_t i = first; i < head->process_count && te_embedded_is_other_machine(member); i++)
-        head->processes[i].machine = MACHINES + head->input_count;
+    uint32_t machine = MACHINES + head->input_count;
+    if (!te_embedded_is_other_machine(member))
+        return;
+    for (uint32_t i = first_input; i < head->input_count; i++)
+        head->inputs[i].machine = machine;
+    for (uint32_t i = first_process; i < head->process_count; i++)
+        head->processes[i].machine = machine;
 }
 
 /* Read one embedded trace, if any reader knows its format. */
@@ -483,10 +490,11 @@ enum tv_status tv_te_embedded_read(struct tv_te_context *context,
     for (size_t i = 0; i < container->member_count; i++) {
         if (!tv_te_embedded_is(&container->members[i]))
             continue;
-        uint32_t first = context->trace->head->process_count;
+        const struct tv_trace_info *head = context->trace->head;
+        uint32_t first_input = head->input_count, first_process = head->process_count;
         enum tv_status status =
             te_embedded_read_member(context, &container->members[i], builder, err);
-        te_embedded_set_machine(context, &container->members[i], first);
+        te_embedded_set_machine(context, &container->members[i], first_input, first_process);
         if (status != TV_OK)
             return status;
     }
