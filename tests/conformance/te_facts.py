@@ -120,7 +120,8 @@ def of_trace_viewer(expect):
                   number(flow["start"]), number(flow["start"] + flow["dur"]), flow["from"][2],
                   flow["to"][2])
     for sample in expect.get("samples", []):
-        facts.add("sample", str(sample.get("tid")), sample["title"], number(sample["ts"]),
+        # The title is the value type; one without a name is called "samples".
+        facts.add("sample", str(sample.get("tid")), sample["title"] or "samples", number(sample["ts"]),
                   sample.get("weight", 1), text([frame.removesuffix(" url: unknown")
                                           for frame in sample.get("stack", [])]))
     for dump in expect.get("memoryDumps", []):

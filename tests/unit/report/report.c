@@ -61,7 +61,9 @@ static void lists_files_and_lets_the_engine_run(void **state)
     has(&out, "data-of=\"file0\">H4sI");
     has(&out, "data-of=\"file1\">H4sI");
     has(&out, "</script>\nrest");
-    assert_null(strstr((const char *)out.buffer, "home"));
+    /* Names of folders stay here; what is packed may spell anything. */
+    const char *home = strstr((const char *)out.buffer, "home");
+    assert_true(!home || home > strstr((const char *)out.buffer, "data-of=\"engine\""));
     assert_null(strstr((const char *)out.buffer, "@CARRIED@"));
     tv_out_release(&out);
 }
