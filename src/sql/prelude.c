@@ -152,13 +152,16 @@ const char *const tv_sql_prelude[] = {
     "path b on s.path_id = b.id join path a on b.parent_id = a.id where s.kind_id in (0, 1) group "
     "by all",
     "create view slice_self_dur as select id, self_dur from slice",
-    /* A call within another one of the same method adds nothing to `incl`, as in `profile`. */
+    /* A call within another one of the same method adds nothing to `incl`, as in `profile`, and
+     * is not in `calls`.  `length` is NULL where an input has CPU times alone. */
     "create view method as select frame_id, any_value(name) as name, any_value(class) as class, "
-    "any_value(signature) as signature, count(*) as calls, count(*) filter (is_recursive) as "
-    "recursive_calls, coalesce(sum(length) filter (not is_recursive), 0)::bigint as incl, "
-    "sum(self_dur)::bigint as excl, sum(thread_dur) filter (not is_recursive)::bigint as incl_cpu, "
-    "sum(self_thread_dur)::bigint as excl_cpu, min(length) as min, max(length) as max, "
-    "quantile_disc(length, 0.5) as median, quantile_disc(length, 0.95) as p95 from any_slice where "
+    "any_value(signature) as signature, count(*) filter (not is_recursive) as calls, count(*) "
+    "filter (is_recursive) as recursive_calls, sum(length) filter (not is_recursive)::bigint as "
+    "incl, sum(self_dur) filter (length is not null)::bigint as excl, sum(thread_dur) filter (not "
+    "is_recursive)::bigint as incl_cpu, sum(self_thread_dur)::bigint as excl_cpu, "
+    "min(coalesce(length, thread_dur)) as min, max(coalesce(length, thread_dur)) as max, "
+    "quantile_disc(coalesce(length, thread_dur), 0.5) as median, "
+    "quantile_disc(coalesce(length, thread_dur), 0.95) as p95 from any_slice where "
     "kind_id in (0, 1) group by frame_id",
     /* Perfetto's modules sched.runnable, slices.time_in_state, slices.cpu_time, linux.cpu. */
     "create view sched_previous_runnable_on_thread as select id, prev_runnable_id, "

@@ -174,8 +174,8 @@ static void sql_put_slice_column(const struct tv_sql_data *data, const struct tv
     const struct tv_trace *trace = data->trace;
     const struct tv_row *row = &trace->rows[place.row];
     const struct tv_track *track = &trace->tracks[row->track];
-    bool has_cpu = trace->columns[row->columns].cpu_start && trace->columns[row->columns].start &&
-                   !(slice->flags & TV_SLICE_NO_CPU);
+    bool has_cpu =
+        trace->columns[row->columns].cpu_start != NULL && !(slice->flags & TV_SLICE_NO_CPU);
     switch (column) {
     case TV_SQL_SLICE_THREAD_TS:
     case TV_SQL_SLICE_THREAD_DUR:
@@ -208,6 +208,7 @@ static void sql_put_slice_column(const struct tv_sql_data *data, const struct tv
     case TV_SQL_SLICE_UTID:
     case TV_SQL_SLICE_PARENT:
     case TV_SQL_SLICE_SELF_THREAD_DUR:
+    case TV_SQL_SLICE_LENGTH:
         tv_sql_put_null(vector, i); /* sql_fill_run has those that are known */
         break;
     case TV_SQL_SLICE_WAKER:
@@ -474,6 +475,8 @@ static bool sql_fill_run(const struct tv_sql_data *data, uint32_t column, const 
         sql_fill_dur(trace, run, integers);
         return true;
     case TV_SQL_SLICE_LENGTH:
+        if (!tv_row_columns(trace, run->row)->start)
+            return false;
         tv_slices_read_lengths(trace, run->row, run->index, run->count, integers);
         return true;
     case TV_SQL_SLICE_NAME:

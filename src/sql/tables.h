@@ -184,7 +184,7 @@ enum tv_sql_slice_column {
     TV_SQL_SLICE_METHOD, /* the name, of frames with a class */
     TV_SQL_SLICE_ROOT_NAME,
     TV_SQL_SLICE_FLAGS,     /* as words */
-    TV_SQL_SLICE_LENGTH,    /* also of open slices, whose `dur` is -1 */
+    TV_SQL_SLICE_LENGTH,    /* also of open slices, whose `dur` is -1; NULL: CPU times alone */
     TV_SQL_SLICE_RECURSIVE, /* is it within another slice of the same frame? */
     TV_SQL_SLICE_WAKER,     /* this and the rest: of thread states */
     TV_SQL_SLICE_BLOCKED_FUNCTION,
