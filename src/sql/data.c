@@ -236,6 +236,7 @@ void tv_sql_data_init(struct tv_sql_data *data, const struct tv_trace *trace)
     data->display = tv_display_cache_new(trace, false);
     data->findings = tv_sql_findings_new();
     data->path_cache = tv_sql_path_cache_new();
+    data->first_values = tv_sql_first_values_new();
     data->packets = tv_sql_packets_new();
     data->kernel = tv_sql_kernel_new();
     data->heap_graphs = tv_sql_heap_graphs_new();
@@ -264,6 +265,7 @@ void tv_sql_data_release(struct tv_sql_data *data)
     tv_display_cache_free(data->display);
     tv_sql_findings_free(data->findings);
     tv_sql_path_cache_free(data->path_cache);
+    tv_sql_first_values_free(data->first_values);
     tv_sql_packets_free(data->packets);
     tv_sql_kernel_free(data->kernel);
     tv_sql_heap_graphs_free(data->heap_graphs);

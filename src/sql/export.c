@@ -459,7 +459,7 @@ void tv_sql_exporter_begin(struct tv_sql_exporter *exporter, const char *name)
     for (uint32_t i = 0; i < exporter->base->column_count && exporter->table.whole; i++) {
         struct export_column column = {exporter->base->columns[i].name, EXPORT_BASE, NULL};
         if (exporter->base == slices ? !export_is_hidden(column.name)
-                                     : strcmp(column.name, "is_first") != 0)
+                                     : strcmp(column.name, "first_id") != 0)
             export_add_output(exporter, &column);
     }
     for (size_t i = 0; i < exporter->table.column_count; i++)

@@ -77,9 +77,9 @@ const char *const tv_sql_prelude[] = {
     "machine_id from (select cpu, machine_id from cpu_track union select cpu, machine_id from "
     "cpu_counter_track union select cpu, machine_id from tv_told) left join tv_told using (cpu, "
     "machine_id) where cpu is not null order by id",
-    "create view sample as select * exclude (is_first) from any_sample",
+    "create view sample as select * exclude (first_id) from any_sample",
     "create view perf_sample as select id, ts, utid, cpu, callsite_id from any_sample where "
-    "is_first and value_type not in ('alloc_objects', 'alloc_space', 'inuse_objects', "
+    "first_id = id and value_type not in ('alloc_objects', 'alloc_space', 'inuse_objects', "
     "'inuse_space')",
     "create view stack_profile_callsite as select id, depth, parent_id, frame_id from path",
     /* The address of a frame is known as far as its name tells it: "libc.so+0x1234". */
@@ -248,7 +248,7 @@ const char *const tv_sql_prelude[] = {
     "arg_of(e, 'task.tid') as tid, json_exists(e, '$.task') as has_task, json_exists(e, "
     "'$.execution') as has_execution, lower(substr(arg_of(e, 'execution.mode'), 6)) as cpu_mode, "
     "from_json(json_extract(e, '$.async'), '[\"json\"]') as asyncs from (select * exclude "
-    "(is_first), tv_event(arg_set_id) as e from any_sample where is_first) s left join "
+    "(first_id), tv_event(arg_set_id) as e from any_sample where first_id = id) s left join "
     "tv_thread() t using (utid)",
     "create view tv_stack_sample as select id, ts, utid, upid, cpu, callsite_id, value_type, "
     "unit, weight, leaf, arg_set_id, source, machine_id, cpu_mode, asyncs, case when has_task "
@@ -274,8 +274,8 @@ const char *const tv_sql_prelude[] = {
     "unit]) as id, source, value_type as timebase_name, case unit when 'nanoseconds' then 'ns' "
     "else unit end as timebase_unit from tv_stack_sample where source is not null",
     /* Each value of a sample, by its type. */
-    "create view stack_sample_counter as select id, max(case when is_first then id end) over "
-    "(order by id) as stack_sample_id, tv_context_id([value_type, unit]) as track_id, weight as "
+    "create view stack_sample_counter as select id, first_id as stack_sample_id, "
+    "tv_context_id([value_type, unit]) as track_id, weight as "
     "value from any_sample",
     "create view stack_sample_counter_track as select distinct tv_context_id([value_type, unit]) "
     "as id, value_type as name, case unit when 'nanoseconds' then 'ns' else unit end as unit from "

@@ -526,21 +526,12 @@ static const struct tv_sql_column sample_columns[] = {
     {"id", TV_SQL_INTEGER},       {"ts", TV_SQL_INTEGER},          {"utid", TV_SQL_INTEGER},
     {"cpu", TV_SQL_INTEGER},      {"callsite_id", TV_SQL_INTEGER}, {"value_type", TV_SQL_TEXT},
     {"unit", TV_SQL_TEXT},        {"weight", TV_SQL_INTEGER},      {"leaf", TV_SQL_NAME},
-    {"is_first", TV_SQL_BOOLEAN}, {"arg_set_id", TV_SQL_INTEGER},
+    {"first_id", TV_SQL_INTEGER}, {"arg_set_id", TV_SQL_INTEGER},
 };
 
 static uint64_t sql_sample_count(const struct tv_sql_data *data)
 {
     return sql_tables_of(data)->samples.count;
-}
-
-/* Is a row the first of the values of an input sample?  They lie together, by their types. */
-static bool sql_is_first_value(const struct tv_sample *samples, uint64_t row)
-{
-    const struct tv_sample *sample = &samples[row], *before = sample - (row > 0);
-    return row == 0 || before->time != sample->time || before->offset != sample->offset ||
-           before->input != sample->input || before->thread != sample->thread ||
-           before->line_path != sample->line_path || before->type >= sample->type;
 }
 
 /* Put the path of a sample (4), or the name of its innermost frame; NULL: it has no stack. */
@@ -575,7 +566,7 @@ static void sql_fill_sample(const struct tv_sql_data *data, struct tv_sql_scratc
         else if (column == 7)
             tv_sql_put_integer(vector, i, sample->weight);
         else if (column == 9)
-            tv_sql_put_boolean(vector, i, sql_is_first_value(tables->samples.rows, first + i));
+            tv_sql_put_integer(vector, i, (int64_t)tv_sql_first_value(data, first + i));
         else if (column == 10)
             tv_sql_put_integer(vector, i, tv_sql_sample_args(data, first + i));
         else

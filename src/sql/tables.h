@@ -50,6 +50,7 @@ struct tv_sql_data {
     struct tv_display_cache *display;
     struct tv_sql_findings *findings;
     struct tv_sql_path_cache *path_cache;
+    struct tv_sql_first_values *first_values;
     struct tv_sql_packets *packets;
     struct tv_sql_kernel *kernel;
     struct tv_sql_heap_graphs *heap_graphs;
@@ -209,6 +210,13 @@ void tv_sql_path_cache_free(struct tv_sql_path_cache *cache);
 
 /* Return them; they belong to the data. */
 struct tv_sql_path_facts tv_sql_path_facts(const struct tv_sql_data *data);
+
+/* Which values are of one sample. (first_values.c) */
+struct tv_sql_first_values *tv_sql_first_values_new(void);
+void tv_sql_first_values_free(struct tv_sql_first_values *values);
+
+/* Return the row of the first value of a row's sample: the row itself, if it is that. */
+uint64_t tv_sql_first_value(const struct tv_sql_data *data, uint64_t row);
 
 /* All paths. (path_table.c) */
 extern const struct tv_sql_table tv_sql_path_table;
