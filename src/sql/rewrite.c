@@ -266,13 +266,18 @@ static const char *const rewrite_modules[] = {
     "prelude", /* the last one, which everybody has */
 };
 
-/* Fail because of an unknown module, and list those that are there. */
+/* A message has room for so many of them. */
+#define MAX_LISTED_MODULES 8u
+
+/* Fail because of an unknown module, and list the first of those that are there. */
 static enum tv_status rewrite_fail_module(struct sql_rewriter *rewriter, struct tv_bytes name)
 {
     struct tv_out list;
     tv_out_init_memory(&list);
-    for (size_t i = 0; i + 1 < TV_COUNT(rewrite_modules); i++)
+    for (size_t i = 0; i < MAX_LISTED_MODULES; i++)
         tv_out_format(&list, "%s%s", i == 0 ? "" : ", ", rewrite_modules[i]);
+    tv_out_format(&list, ", and %zu more (docs/sql.md)",
+                  TV_COUNT(rewrite_modules) - 1 - MAX_LISTED_MODULES);
     enum tv_status status =
         tv_fail(rewriter->err, TV_ERR_USAGE, TV_NO_OFFSET,
                 "SQL: there is no module %.*s; of Perfetto's, there are %.*s",

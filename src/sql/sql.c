@@ -46,8 +46,11 @@ static enum tv_status sql_fail(struct tv_error *err, const char *why)
     if (!why)
         why = "unknown error";
     const char *picture = strstr(why, "\n\n");
-    for (; why[length] && why + length != picture && length + 1 < sizeof text; length++)
-        text[length] = why[length] == '\n' ? ' ' : why[length];
+    for (; *why && why != picture && length + 1 < sizeof text; why++) {
+        char shown = strchr("\n\r\t", *why) ? ' ' : *why;
+        if (shown != ' ' || (length > 0 && text[length - 1] != ' ')) /* several blanks are one */
+            text[length++] = shown;
+    }
     text[length] = '\0';
     return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "SQL: %s", text);
 }
@@ -62,6 +65,9 @@ static enum tv_status sql_fail_query(struct tv_sql *sql, struct tv_error *err, c
     if (why &&
         (tv_sql_fail_absent(err, why) || (!sql->allows_files && tv_sql_fail_files(err, why))))
         return TV_ERR_USAGE;
+    if (why && strstr(why, "zero-length delimited identifier"))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "SQL: \"\" is no name; texts stand in single quotes: ''");
     if (!why || strncmp(why, unknown, sizeof unknown - 1) != 0)
         return sql_fail(err, why);
     const char *column = why + sizeof unknown - 1;
