@@ -5,8 +5,8 @@
  *
  *     confined process             editor: a fork, made before the confinement
  *     --- length, prompt ------->  libedit: reads the terminal, completes words
- *     <-- length, line ----------  keeps the history in the user's folder
- *     --- length 0 ------------->  writes the history and ends
+ *     <-- length, line ----------  writes the history to the user's folder before it sends a line
+ *     --- length 0 ------------->  ends
  *
  * libedit needs the terminal and a file, which the process that runs queries
  * over a hostile trace must not have.  So it runs in a process of its own,
@@ -118,14 +118,19 @@ static bool editor_find_history(const char *name, char path[PATH_MAX])
            snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX;
 }
 
-/* Edit one line and send it; false at the end of the input. */
-static bool editor_edit_line(const struct editor_library *library, const char *prompt, int lines)
+/* Edit one line and send it; false at the end of the input.  The history is written at once, to
+ * the file `history` (NULL: none): a signal may end both processes while a query runs. */
+static bool editor_edit_line(const struct editor_library *library, const char *history,
+                             const char *prompt, int lines)
 {
     char *line = library->ask(prompt);
     size_t length = line ? strlen(line) : 0;
     uint32_t sent = !line ? END_OF_INPUT : length < LONGEST_LINE ? (uint32_t)length : LONGEST_LINE;
-    if (length > 0)
+    if (length > 0) {
         library->add_history(line);
+        if (history)
+            library->write_history(history);
+    }
     bool goes_on = tv_file_write_fully(lines, &sent, sizeof sent) && line &&
                    tv_file_write_fully(lines, line, sent);
     tv_free(line);
@@ -146,17 +151,15 @@ static _Noreturn void editor_main(const struct editor_library *library, const ch
     *library->complete = editor_complete;
     *library->breaks = BREAKS;
     library->stifle_history(MAX_LINES);
+    umask(077);
     if (kept)
         library->read_history(path);
     while (tv_file_read_fully(prompts, &length, 1) && length > 0 && length < sizeof prompt &&
            tv_file_read_fully(prompts, prompt, length)) {
         prompt[length] = '\0';
-        if (!editor_edit_line(library, prompt, lines))
+        if (!editor_edit_line(library, kept ? path : NULL, prompt, lines))
             break;
     }
-    umask(077);
-    if (kept)
-        library->write_history(path);
     fflush(stdout);
     _exit(0);
 }
