@@ -46,21 +46,50 @@ static void prompt_run(const struct tv_sql_prompt *prompt, const char *text)
     tv_out_flush(prompt->out);
 }
 
+/* Write the end of a query about a table: its name, regardless of case, as a text. */
+static void prompt_put_table(struct tv_out *text, struct tv_bytes table)
+{
+    tv_out_text(text, " from information_schema.columns where lower(table_name) = lower('");
+    for (size_t i = 0; i < table.length; i++) {
+        tv_out_text(text, table.data[i] == '\'' ? "'" : "");
+        tv_out_char(text, (char)table.data[i]);
+    }
+    tv_out_text(text, "') order by ordinal_position");
+    tv_out_char(text, '\0');
+}
+
+/* Does a table have columns?  If the question fails, so does that for the columns. */
+static bool prompt_has_table(const struct tv_sql_prompt *prompt, struct tv_bytes table)
+{
+    struct tv_sql_output how = {.format = TV_SQL_CSV, .all = true};
+    struct tv_out text, rows;
+    struct tv_error why;
+    tv_out_init_memory(&text);
+    tv_out_init_memory(&rows);
+    tv_out_text(&text, "select column_name");
+    prompt_put_table(&text, table);
+    enum tv_status status = tv_sql_run(prompt->sql, (const char *)text.buffer, &how, &rows, &why);
+    tv_out_release(&text);
+    tv_out_release(&rows);
+    return status != TV_OK || how.rows > 0;
+}
+
 /* List the columns of a table. */
 static void prompt_show_schema(const struct tv_sql_prompt *prompt, struct tv_bytes table)
 {
-    static const char before[] =
-        "select column_name, case when data_type like 'ENUM%' then 'VARCHAR' else data_type end as "
-        "data_type from information_schema.columns where table_name = '";
     struct tv_out text;
-    tv_out_init_memory(&text);
-    tv_out_text(&text, before);
-    for (size_t i = 0; i < table.length; i++) {
-        tv_out_text(&text, table.data[i] == '\'' ? "'" : "");
-        tv_out_char(&text, (char)table.data[i]);
+    struct tv_error why;
+    if (!prompt_has_table(prompt, table)) {
+        tv_fail(&why, TV_ERR_IO, TV_NO_OFFSET,
+                ".schema: there is no table '%.*s'; .tables lists them",
+                (int)(table.length < 64 ? table.length : 64), table.data);
+        prompt_fail(prompt, &why);
+        return;
     }
-    tv_out_text(&text, "' order by ordinal_position");
-    tv_out_char(&text, '\0');
+    tv_out_init_memory(&text);
+    tv_out_text(&text, "select column_name, case when data_type like 'ENUM%' then 'VARCHAR' else "
+                       "data_type end as data_type");
+    prompt_put_table(&text, table);
     prompt_run(prompt, (const char *)text.buffer);
     tv_out_release(&text);
 }
@@ -106,8 +135,8 @@ static bool prompt_run_command(const struct tv_sql_prompt *prompt, struct tv_byt
         prompt_run(
             prompt,
             "select table_name from information_schema.tables where table_name not "
-            "in ('any_slice', 'any_sample', 'display_frame', 'track_slice', 'track_instant') order "
-            "by table_name");
+            "in ('any_slice', 'any_sample', 'display_frame', 'track_slice', 'track_instant') and "
+            "table_name not like 'tv\\_%' escape '\\' order by table_name");
     } else if (tv_bytes_equal(name, TV_BYTES("schema"))) {
         prompt_show_schema(prompt, rest.length > 0 ? rest : TV_BYTES("slice"));
     } else if (tv_bytes_equal(name, TV_BYTES("mode"))) {
@@ -115,8 +144,8 @@ static bool prompt_run_command(const struct tv_sql_prompt *prompt, struct tv_byt
     } else if (tv_bytes_equal(name, TV_BYTES("help"))) {
         tv_out_text(prompt->out, ".tables          list the tables, as \\d does\n"
                                  ".schema TABLE    list the columns of a table, as \\d TABLE does\n"
-                                 ".mode FORMAT     write answers as table, csv, json, jsonl or "
-                                 "markdown\n"
+                                 ".mode FORMAT     write answers as table, csv, json, jsonl, "
+                                 "markdown or chart\n"
                                  ".quit            end\n"
                                  "A statement ends with ';' at the end of a line.\n");
         tv_out_flush(prompt->out);
