@@ -310,6 +310,22 @@ static const struct tv_option export_options[] = {
     TV_OPTIONS_END,
 };
 
+/* Fail because of a word of --tables, and list the tables. */
+static enum tv_status cmd_export_refuse_table(struct tv_bytes word, struct tv_error *err)
+{
+    struct tv_out list;
+    tv_out_init_memory(&list);
+    for (size_t i = 0; tv_sql_exported[i]; i++)
+        tv_out_format(&list, "%s%s", i == 0 ? "" : ", ", tv_sql_exported[i]);
+    enum tv_status status =
+        tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                "--tables: there is no '%.*s'; export writes %.*s; for others use `sql --format`",
+                (int)(word.length < 40 ? word.length : 40), (const char *)word.data,
+                (int)list.length, (const char *)list.buffer);
+    tv_out_release(&list);
+    return status;
+}
+
 /* Refuse a word of --tables that is no table. */
 static enum tv_status cmd_export_check_tables(const char *words, struct tv_error *err)
 {
@@ -320,10 +336,7 @@ static enum tv_status cmd_export_check_tables(const char *words, struct tv_error
             known = strlen(tv_sql_exported[i]) == length &&
                     memcmp(tv_sql_exported[i], words, length) == 0;
         if (!known)
-            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                           "--tables: there is no table '%.*s'; slice, thread and others are "
-                           "listed in the manual",
-                           (int)(length < 64 ? length : 64), words);
+            return cmd_export_refuse_table((struct tv_bytes){(const uint8_t *)words, length}, err);
         words += length + (words[length] == ',');
     }
     return TV_OK;
