@@ -12,6 +12,8 @@
  * The fields of a file show in its first lines together: 12 in "worker 12 cycles:" may be a thread,
  * but it is none if one line is "worker cycles:".  Fields that nearly all
  * lines have hold for the whole file: a line that looks like a head with others is none.
+ * Records that are no samples (PERF_RECORD_COMM) have neither event nor period, so they do not
+ * count for the fields unless the file has no samples.
  *
  * Parts begin with a head that is surely one, so any number of parts gives the same samples.
  */
@@ -43,6 +45,7 @@ static bool script_has_header(struct tv_bytes prefix)
 /* Heads of samples, by what they have. */
 enum script_kind {
     SCRIPT_TIMED,
+    SCRIPT_RECORD, /* timed, but no sample: PERF_RECORD_... */
     SCRIPT_EVENT,  /* no time */
     SCRIPT_ABOVE,  /* neither, above the frames of a chain */
     SCRIPT_BEFORE, /* neither, before the one frame */
@@ -60,7 +63,7 @@ struct script_heads {
 /* Lines of a text, by what they may be. */
 struct script_survey {
     struct script_heads heads[SCRIPT_KINDS];
-    size_t sure;   /* timed heads with a thread */
+    size_t sure;   /* timed heads with a thread, of samples and records */
     size_t frames; /* lines that are frames */
     size_t single; /* frames in the form that perf prints without chains */
     size_t blanks; /* blank lines between frames */
@@ -76,7 +79,13 @@ static void script_count_head(struct script_survey *survey, enum script_kind kin
     heads->count++;
     for (unsigned i = 0; i < SCRIPT_FIELDS; i++)
         heads->with[i] += (fields >> i & 1) != 0;
-    survey->sure += kind == SCRIPT_TIMED && (fields & TV_SCRIPT_TID) != 0;
+    survey->sure += kind <= SCRIPT_RECORD && (fields & TV_SCRIPT_TID) != 0;
+}
+
+/* Return how many heads have a time. */
+static size_t script_count_timed(const struct script_survey *survey)
+{
+    return survey->heads[SCRIPT_TIMED].count + survey->heads[SCRIPT_RECORD].count;
 }
 
 /* Count a frame, and the head above it. */
@@ -128,6 +137,11 @@ static bool script_is_place(struct tv_bytes line)
 static void script_survey_others(struct script_survey *survey, struct tv_bytes line,
                                  unsigned fields, const struct tv_script_head *head)
 {
+    if ((fields & TV_SCRIPT_TIME) != 0 && tv_script_is_record(line)) {
+        script_count_head(survey, SCRIPT_RECORD, fields);
+        survey->pending = false;
+        return;
+    }
     if ((fields & (TV_SCRIPT_TIME | TV_SCRIPT_EVENT)) != 0) {
         survey->pending = !script_survey_head(survey, fields, head, line);
         survey->kind = (fields & TV_SCRIPT_TIME) != 0 ? SCRIPT_TIMED : SCRIPT_EVENT;
@@ -207,9 +221,9 @@ static struct script_survey script_survey_prefix(struct tv_bytes prefix)
 static bool script_is_proven(const struct script_survey *survey)
 {
     const struct script_heads *heads = survey->heads;
-    return survey->sure > 1 || heads[SCRIPT_TIMED].count - survey->sure > 1 ||
-           heads[SCRIPT_EVENT].count > 1 ||
-           (heads[SCRIPT_TIMED].count + heads[SCRIPT_EVENT].count > 0 && survey->frames > 0);
+    size_t timed = script_count_timed(survey);
+    return survey->sure > 1 || timed - survey->sure > 1 || heads[SCRIPT_EVENT].count > 1 ||
+           (timed + heads[SCRIPT_EVENT].count > 0 && survey->frames > 0);
 }
 
 bool tv_is_perf_script(struct tv_bytes prefix)
@@ -227,7 +241,7 @@ static int perf_script_sniff(struct tv_bytes prefix, uint64_t size)
     size_t bare = heads[SCRIPT_ABOVE].count + heads[SCRIPT_BEFORE].count + heads[SCRIPT_LONE].count;
     if (script_has_header(prefix))
         return 90;
-    if (heads[SCRIPT_TIMED].count + heads[SCRIPT_EVENT].count + bare + survey.frames <=
+    if (script_count_timed(&survey) + heads[SCRIPT_EVENT].count + bare + survey.frames <=
         survey.others)
         return 0;
     if (script_is_proven(&survey))
@@ -255,18 +269,24 @@ struct script_reading {
     unsigned count;
 };
 
-/* Find out which fields the heads of the file have. */
+/* Find out which fields the heads of the file have. Records do not count for the size: there may
+ * be thousands before the first sample. */
 static enum tv_status script_find_fields(struct script_reading *reading, struct tv_error *err)
 {
     struct script_survey survey = {0};
     struct tv_text_lines lines;
     struct tv_text_line line;
     enum tv_status status;
-    tv_text_lines_init(&lines, reading->source, 0, SURVEY_SIZE);
+    uint64_t records = 0; /* bytes */
+    tv_text_lines_init(&lines, reading->source, 0, tv_source_size(reading->source));
     while ((status = tv_text_lines_next(&lines, &line, err)) == TV_OK && !line.none &&
-           survey.heads[SCRIPT_TIMED].count < SURVEY_HEADS)
-        if (!line.too_long)
-            script_survey_line(&survey, line.text);
+           line.offset - records < SURVEY_SIZE && survey.heads[SCRIPT_TIMED].count < SURVEY_HEADS) {
+        if (line.too_long)
+            continue;
+        script_survey_line(&survey, line.text);
+        if (tv_script_is_record(line.text))
+            records += line.text.length;
+    }
     tv_text_lines_release(&lines);
     reading->fields = script_survey_fields(&survey);
     return status;

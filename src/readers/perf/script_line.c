@@ -614,6 +614,17 @@ bool tv_script_is_no_place(struct tv_bytes line)
 /* Begins of fields after a frame or a chain: registers, and bytes of an instruction. */
 static const char *const script_extras[] = {"ABI:", "insn: ", "ilen: "};
 
+bool tv_script_is_record(struct tv_bytes line)
+{
+    static const char start[] = ": PERF_RECORD_";
+    size_t length = sizeof start - 1;
+    for (size_t at = 1; at + length <= line.length; at++)
+        if (line.data[at] == ':' && script_is_digit(line.data[at - 1]) &&
+            memcmp(line.data + at, start, length) == 0)
+            return true;
+    return false;
+}
+
 bool tv_script_is_extra(struct tv_bytes line)
 {
     struct tv_bytes text = tv_bytes_trim(line);

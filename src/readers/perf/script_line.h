@@ -85,6 +85,9 @@ bool tv_script_is_no_place(struct tv_bytes line);
  * (-F insn), or the source itself (-F srccode), which begins with a bar. */
 bool tv_script_is_extra(struct tv_bytes line);
 
+/* Return true for a line with a time and a record that is no sample ("1.5: PERF_RECORD_COMM"). */
+bool tv_script_is_record(struct tv_bytes line);
+
 /* Parse "PERF_RECORD_COMM exec: name:pid/tid" after a time; *name, pid and tid of the head become
  * those of the record. */
 bool tv_script_parse_comm(struct tv_bytes record, struct tv_script_head *head);

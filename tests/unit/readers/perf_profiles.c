@@ -346,6 +346,31 @@ static void parts_of_a_text_make_the_same_trace(void **state)
     }
 }
 
+/* Records that are no samples have no event and no period, however many precede the samples. */
+static void records_do_not_hide_the_events_of_samples(void **state)
+{
+    (void)state;
+    static const char record[] = "a 7/7 [001] 1.000000: PERF_RECORD_MMAP2 7/7: [0x1000(0x10) @ 0 "
+                                 "fe:00 1 2]: r-xp /a\n";
+    static const char samples[] = "a 7/7 [001] 1.000001: 10 cycles:\n\t1010 leaf (/a)\n\n"
+                                  "a 7/7 [001] 1.000002: PERF_RECORD_SWITCH OUT preempt\n"
+                                  "a 7/7 [001] 1.000003: 30 cycles:\n\t1010 leaf (/a)\n";
+    static const size_t counts[] = {0, 2, 1000, 20000};
+    for (size_t i = 0; i < TV_COUNT(counts); i++) {
+        size_t length = sizeof record - 1, used = 0;
+        char *text = tv_alloc(counts[i] * length + sizeof samples, 1);
+        for (size_t j = 0; j < counts[i]; j++, used += length)
+            memcpy(text + used, record, length);
+        memcpy(text + used, samples, sizeof samples);
+        struct tv_trace *trace = read_text(text);
+        assert_int_equal(trace->tables.samples.count, 2);
+        assert_int_equal(trace->tables.samples.rows[0].weight, 10);
+        assert_int_equal(trace->tables.samples.rows[1].weight, 30);
+        tv_trace_free(trace);
+        tv_free(text);
+    }
+}
+
 /* A sample without a head ends with a blank line, also one of a tab and spaces. */
 static void parts_begin_behind_blank_lines(void **state)
 {
@@ -510,6 +535,7 @@ UNIT_TESTS(perf_profiles, cmocka_unit_test(heads_have_the_fields_that_were_chose
            cmocka_unit_test(differences_of_times_are_told),
            cmocka_unit_test(frames_have_symbols_with_anything_in_them),
            cmocka_unit_test(parts_of_a_text_make_the_same_trace),
+           cmocka_unit_test(records_do_not_hide_the_events_of_samples),
            cmocka_unit_test(parts_begin_behind_blank_lines),
            cmocka_unit_test(text_without_times_is_an_order),
            cmocka_unit_test(records_take_effect_by_their_time),
