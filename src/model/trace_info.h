@@ -167,8 +167,9 @@ struct tv_metadata {
 struct tv_address_place {
     struct tv_bytes function;  /* empty: unknown, here and below */
     struct tv_bytes signature; /* C++: the function as written in the source */
-    struct tv_bytes file;
+    struct tv_bytes file; /* with `line`: the source of the instruction, also of inlined code */
     int32_t line;
+    struct tv_bytes declared; /* the file of the function itself, at all of its addresses */
 };
 
 /* An address in a file that a process had mapped for execution. */

@@ -405,8 +405,9 @@ static bool elf_function_contains(const struct tv_elf *elf, size_t number, uint6
 }
 
 /* Return the symbol with the highest start that contains the address. Of several at that start the
- * last examined wins, which is the longest, and the first by name (elf_compare_functions). */
-static const char *elf_find_function(const struct tv_elf *elf, uint64_t address)
+ * last examined wins, which is the longest, and the first by name (elf_compare_functions). *begin
+ * becomes its start. */
+static const char *elf_find_function(const struct tv_elf *elf, uint64_t address, uint64_t *begin)
 {
     size_t low = 0; /* ends at the first function after the address */
     TV_LOWER_BOUND(low, elf->function_count, i, elf->functions[i].start <= address);
@@ -420,6 +421,7 @@ static const char *elf_find_function(const struct tv_elf *elf, uint64_t address)
         found = elf->functions[low - 1].name;
         start = elf->functions[low - 1].start;
     }
+    *begin = start;
     return found;
 }
 
@@ -431,15 +433,22 @@ static bool elf_find_unit(const struct tv_elf *elf, uint64_t address, Dwarf_Die 
            dwarf_offdie(elf->dwarf, elf->units[low - 1].offset, die) != NULL;
 }
 
-/* Return the name of the function that the debug information has at the address. */
-static const char *elf_find_subprogram(Dwarf_Die *unit, uint64_t address)
+/* Return the name of the function that the debug information has at the address, with the file that
+ * declares it. */
+static const char *elf_find_subprogram(Dwarf_Die *unit, uint64_t address,
+                                       struct tv_elf_place *place)
 {
     Dwarf_Die *scopes = NULL;
     const char *name = NULL;
     int count = dwarf_getscopes(unit, address, &scopes);
-    for (int i = 0; i < count && !name; i++)
-        if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram)
-            name = dwarf_diename(&scopes[i]);
+    for (int i = 0; i < count && !name; i++) {
+        if (dwarf_tag(&scopes[i]) != DW_TAG_subprogram)
+            continue;
+        const char *file = dwarf_decl_file(&scopes[i]);
+        name = dwarf_diename(&scopes[i]);
+        if (name && file)
+            place->declared = tv_bytes_of(file);
+    }
     if (count > 0)
         tv_free(scopes);
     return name;
@@ -458,6 +467,17 @@ static void elf_find_line(Dwarf_Die *unit, uint64_t address, struct tv_elf_place
         place->line = number;
 }
 
+/* Fill in the file of the function that begins at the address: its first instructions are its own,
+ * later ones may be inlined code of other files. */
+static void elf_find_declared(const struct tv_elf *elf, uint64_t begin, struct tv_elf_place *place)
+{
+    Dwarf_Die unit;
+    struct tv_elf_place first = {.line = 0};
+    if (elf_find_unit(elf, begin, &unit))
+        elf_find_line(&unit, begin, &first);
+    place->declared = first.file;
+}
+
 bool tv_elf_find(struct tv_elf *elf, uint64_t address, struct tv_elf_place *place)
 {
     return tv_elf_find_in_file(elf, address - elf->moved, place);
@@ -469,10 +489,13 @@ bool tv_elf_find_in_file(struct tv_elf *elf, uint64_t own, struct tv_elf_place *
     *place = (struct tv_elf_place){.line = 0};
     if (own < elf->lowest || own >= elf->end)
         return false;
-    const char *name = elf_find_function(elf, own);
+    uint64_t begin;
+    const char *name = elf_find_function(elf, own, &begin);
+    if (name)
+        elf_find_declared(elf, begin, place);
     if (elf_find_unit(elf, own, &unit)) {
         elf_find_line(&unit, own, place);
-        name = name ? name : elf_find_subprogram(&unit, own);
+        name = name ? name : elf_find_subprogram(&unit, own, place);
     }
     if (name)
         place->function = tv_bytes_of(name);

@@ -29,8 +29,9 @@ struct tv_elf *tv_elf_read_by_build_id(struct tv_bytes id);
 
 struct tv_elf_place {
     struct tv_bytes function; /* empty: unknown, as below */
-    struct tv_bytes file;
-    int32_t line; /* 0: unknown */
+    struct tv_bytes file;     /* with `line`: the source of the instruction, also of inlined code */
+    int32_t line;             /* 0: unknown */
+    struct tv_bytes declared; /* the file of the function itself, at all of its addresses */
 };
 
 /* Look up an address of the process. Return false when nothing is known about it. The texts live

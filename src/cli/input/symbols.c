@@ -54,6 +54,15 @@ struct symbol_files {
     size_t written_count, written_room;
 };
 
+/* Return what an ELF file has about an address. */
+static struct tv_address_place symbols_place(const struct tv_elf_place *found)
+{
+    return (struct tv_address_place){.function = found->function,
+                                     .file = found->file,
+                                     .line = found->line,
+                                     .declared = found->declared};
+}
+
 /* Find an address of the recorded program (struct tv_namer). */
 static bool symbols_find(struct tv_namer *namer, uint64_t address, struct tv_address_place *place)
 {
@@ -65,8 +74,7 @@ static bool symbols_find(struct tv_namer *namer, uint64_t address, struct tv_add
         known = tv_elf_find(files->elfs[i], address, &found);
     tv_lock_leave(&files->lock);
     if (known)
-        *place = (struct tv_address_place){
-            .function = found.function, .file = found.file, .line = found.line};
+        *place = symbols_place(&found);
     return known;
 }
 
@@ -111,8 +119,7 @@ static bool symbols_find_in_file(struct tv_namer *namer, struct tv_bytes file, u
         known = tv_bytes_equal(tv_bytes_of(files->names[i]), file) &&
                 tv_elf_find_in_file(files->elfs[i], address, &found);
     if (known) {
-        *place = (struct tv_address_place){
-            .function = found.function, .file = found.file, .line = found.line};
+        *place = symbols_place(&found);
         symbols_write_as_source(files, place);
     }
     tv_lock_leave(&files->lock);
@@ -152,8 +159,7 @@ static bool symbols_find_offset(struct tv_elf *elf, const struct tv_mapped_addre
     if (!tv_elf_address_of_mapping(elf, &mapping, address->offset, &own) ||
         !tv_elf_find_in_file(elf, own, &found))
         return false;
-    *place = (struct tv_address_place){
-        .function = found.function, .file = found.file, .line = found.line};
+    *place = symbols_place(&found);
     return true;
 }
 

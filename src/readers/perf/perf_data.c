@@ -244,7 +244,7 @@ static bool perf_data_name_by_namer(struct perf_data *data, const struct perf_pl
         return false;
     frame->name = tv_profile_string(&data->profile, found.function);
     frame->signature = tv_profile_string(&data->profile, found.signature);
-    frame->file = tv_profile_string(&data->profile, found.file);
+    frame->file = tv_profile_string(&data->profile, found.declared);
     return true;
 }
 

@@ -150,7 +150,7 @@ static bool address_name_frame(struct tv_profile_input *profile, const struct tv
         return false;
     frame->name = tv_profile_string(profile, place.function);
     frame->signature = tv_profile_string(profile, place.signature);
-    frame->file = tv_profile_string(profile, place.file);
+    frame->file = tv_profile_string(profile, place.declared);
     return true;
 }
 

@@ -17,6 +17,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "inlined.h"
 
 #define SELF "/proc/self/exe"
 
@@ -29,6 +30,13 @@ __attribute__((noinline)) static int landmark(int value)
 {
     line_of_landmark = __LINE__;
     return value * 7 + line_of_landmark;
+}
+
+/* Most of its instructions come from inlined.h. */
+__attribute__((noinline)) static int with_inlined(int value)
+{
+    volatile int mixed = value;
+    return mix_inlined(&mixed) + mixed;
 }
 
 static uint64_t address_of(int (*function)(int))
@@ -59,6 +67,36 @@ static void finds_functions(void **state)
     }
     assert_false(tv_elf_find(elf, (uintptr_t)__executable_start - 1, &place));
     assert_false(tv_elf_find(elf, 1, &place));
+    tv_elf_free(elf);
+}
+
+static bool ends_with(struct tv_bytes text, const char *end)
+{
+    return tv_bytes_ends_with(text, tv_bytes_of(end));
+}
+
+/* The line of inlined code is in its own file, but the function around it stays where it is
+ * declared. */
+static void inlined_code_does_not_move_its_function(void **state)
+{
+    (void)state;
+    struct tv_elf *elf;
+    struct tv_elf_place place;
+    size_t own = 0, inlined = 0, others = 0;
+    assert_true(with_inlined(1) > 0);
+    if (tv_elf_read(SELF, (uintptr_t)__executable_start, &elf, NULL) == TV_ERR_UNSUPPORTED)
+        return; /* built without libdw */
+    for (uint64_t at = address_of(with_inlined);
+         tv_elf_find(elf, at, &place) && tv_bytes_equal(place.function, TV_BYTES("with_inlined"));
+         at++) {
+        own += ends_with(place.file, "/elf.c");
+        inlined += ends_with(place.file, "/inlined.h");
+        others += !ends_with(place.declared, "/elf.c");
+    }
+    if (own > 0) { /* without -g there are no lines */
+        assert_true(inlined > 0);
+        assert_int_equal(others, 0);
+    }
     tv_elf_free(elf);
 }
 
@@ -134,8 +172,10 @@ static void finds_lines_without_symbols(void **state)
     struct tv_elf *elf;
     struct tv_elf_place place;
     if (tv_elf_read(path, (uintptr_t)__executable_start, &elf, NULL) == TV_OK) {
-        if (tv_elf_find(elf, address_of(landmark), &place) && place.file.length > 5)
+        if (tv_elf_find(elf, address_of(landmark), &place) && place.file.length > 5) {
             assert_memory_equal(place.file.data + place.file.length - 5, "elf.c", 5);
+            assert_true(ends_with(place.declared, "/elf.c"));
+        }
         tv_elf_free(elf);
     }
     munmap(bytes, size);
@@ -157,5 +197,7 @@ static void refuses_other_files(void **state)
     }
 }
 
-UNIT_TESTS(elf, cmocka_unit_test(finds_functions), cmocka_unit_test(survives_damage),
-           cmocka_unit_test(finds_lines_without_symbols), cmocka_unit_test(refuses_other_files));
+UNIT_TESTS(elf, cmocka_unit_test(finds_functions),
+           cmocka_unit_test(inlined_code_does_not_move_its_function),
+           cmocka_unit_test(survives_damage), cmocka_unit_test(finds_lines_without_symbols),
+           cmocka_unit_test(refuses_other_files));
