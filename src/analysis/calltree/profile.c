@@ -48,6 +48,15 @@ static void profile_remove_uncalled(struct tv_profile *profile, uint32_t frame_c
     }
 }
 
+/* Return the sum of the samples that no method has. */
+static int64_t profile_find_unshown(const struct tv_profile *profile)
+{
+    int64_t rest = profile->figures.sum;
+    for (uint32_t i = 0; i < profile->count; i++)
+        tv_time_add(&rest, -profile->methods[i].excl_wall);
+    return profile->figures.sampled ? rest : 0;
+}
+
 struct tv_profile *tv_profile_of_tree(const struct tv_call_tree *tree)
 {
     struct tv_profile *profile = tv_alloc(1, sizeof *profile);
@@ -65,6 +74,7 @@ struct tv_profile *tv_profile_of_tree(const struct tv_call_tree *tree)
             profile_add_node(profile, tree, i, recursive[i]);
     }
     profile_remove_uncalled(profile, tree->head->frame_count);
+    profile->unshown = profile_find_unshown(profile);
     tv_call_tree_totals(tree, &profile->total_wall, &profile->total_cpu);
     return profile;
 }
@@ -116,7 +126,7 @@ void tv_profile_use_function_costs(struct tv_profile *profile, const struct tv_t
     if (tables->function_costs.count == 0 || !profile_is_estimate(profile, tables))
         return;
     memset(profile->methods, 0, frames * sizeof *profile->methods);
-    profile->figures.total = 0;
+    profile->figures.total = profile->unshown = 0;
     for (size_t i = 0; i < tables->function_costs.count; i++) {
         const struct tv_function_cost *cost = &tables->function_costs.rows[i];
         if (tables->value_types.rows[cost->type].name == profile->figures.name)

@@ -28,6 +28,7 @@ struct tv_profile {
     struct tv_path_cost waits;
     struct tv_compensation compensation;
     struct tv_sample_figures figures; /* figures of samples: as in a call tree */
+    int64_t unshown;                  /* of samples: the part of figures.sum in no method */
 };
 
 /* Compute the method table of a call tree, which may be freed before it. */

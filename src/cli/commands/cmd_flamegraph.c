@@ -192,8 +192,9 @@ static const struct tv_option collapse_options[] = {
     TV_OPTIONS_TRANSFORMS,
     TV_OPTION("diff", NULL, TV_OPTION_FLAG, collapse_diff,
               "two files: each line has the self times of both, for differential flame graphs"),
-    TV_OPTION("unit", "us|ns", TV_OPTION_CHOICE, table.unit,
-              "unit of the times: whole microseconds or nanoseconds (default: us)"),
+    TV_OPTION(
+        "unit", "us|ns", TV_OPTION_CHOICE, table.unit,
+        "unit of the times: whole microseconds or nanoseconds (default: us; with --value: ns)"),
     TV_OPTION("split-threads", NULL, TV_OPTION_FLAG, split_threads,
               "one file per thread, PREFIX.ID-NAME.collapsed; --output sets PREFIX"),
     TV_OPTION_OUTPUT,

@@ -67,6 +67,21 @@ void tv_profile_row_markdown(struct tv_out *out, const struct tv_trace_info *hea
 void tv_value_table_write(struct tv_out *out, const struct tv_profile *profile,
                           const struct tv_profile_rows *rows, enum tv_table_format format);
 
+struct tv_value_scale;
+
+/* The part of a value that no row shows, and the line that says so. */
+struct tv_unshown {
+    int64_t value, whole;
+    int column;       /* width of the column of the value, with those before it */
+    const char *what; /* "samples without a stack" */
+};
+#define TV_UNSHOWN_SAMPLES "samples without a stack, or of hidden functions alone"
+
+/* Write the line, aligned with the columns of a file; on a screen, columns have other widths.
+ * Nothing for 0. */
+void tv_unshown_write(struct tv_out *out, const struct tv_value_scale *scale,
+                      const struct tv_unshown *unshown);
+
 /* Write a row as JSON members, without the braces. */
 void tv_value_row_json(struct tv_out *out, const struct tv_profile *profile,
                        const struct tv_method_cost *row);

@@ -29,6 +29,9 @@ static const struct tv_text_column bottom_up_columns[TV_COUNT(columns)] = {
     {"calls", "Calls", 12, 3, 0},  {"level", "Level", 6, 4, 0},
 };
 
+/* Width of the first column in files. */
+#define TREE_FIRST_COLUMN 14
+
 /* Units and titles for the figures of a tree of calls or of samples. */
 struct tree_text_scale {
     struct tv_value_scale value;
@@ -137,24 +140,6 @@ static int64_t tree_text_find_unshown(const struct tv_flame *flame)
     return rest;
 }
 
-/* Write a time that no line shows, aligned with the columns of a file; on a screen, columns have
- * other widths. */
-static void tree_text_write_unshown(struct tv_out *out, const struct tree_text_scale *scale,
-                                    int64_t rest, const char *what)
-{
-    struct tv_figure_unit unit = scale->value.unit;
-    bool screen = tv_layout_width(out) > 0;
-    if (rest == 0)
-        return;
-    tv_names_time_column(out, screen ? 0 : 14, tv_time_times(rest, scale->value.times), unit.ns,
-                         unit.decimals);
-    if (screen)
-        tv_out_format(out, " %s,", unit.name);
-    tv_names_percent_column(out, 7, rest, scale->whole);
-    tv_out_text(out, screen ? " %," : " ");
-    tv_out_format(out, " in %s\n", what);
-}
-
 /* Write notes, lines, and the time that no line shows. */
 static void tree_text_write_text(struct tv_out *out, const struct tv_trace_info *head,
                                  const struct tv_flame *flame,
@@ -180,12 +165,14 @@ static void tree_text_write_text(struct tv_out *out, const struct tv_trace_info 
             tree_text_text_line(&table, head, &scale, &flame->frames[i], options->bottom_up);
     }
     tv_text_table_end(&table);
-    tree_text_write_unshown(out, &scale, tree_text_find_unshown(flame),
-                            scale.sampled
-                                ? "paths that are too small to be shown (see --min-percent)"
-                                : "calls that are too small to be shown (see --min-percent)");
-    tree_text_write_unshown(out, &scale, scale.whole - flame->total,
-                            "samples without a stack, or of hidden functions alone");
+    struct tv_unshown small = {tree_text_find_unshown(flame), scale.whole, TREE_FIRST_COLUMN,
+                               scale.sampled
+                                   ? "paths that are too small to be shown (see --min-percent)"
+                                   : "calls that are too small to be shown (see --min-percent)"};
+    struct tv_unshown others = {scale.whole - flame->total, scale.whole, TREE_FIRST_COLUMN,
+                                TV_UNSHOWN_SAMPLES};
+    tv_unshown_write(out, &scale.value, &small);
+    tv_unshown_write(out, &scale.value, &others);
 }
 
 /* Write an array of lines. */

@@ -103,6 +103,9 @@ static void value_table_write_csv(struct tv_out *out, const struct tv_profile *p
 
 /* ---- Text and Markdown ---- */
 
+/* Width of the column "#". */
+#define RANK_COLUMN 5
+
 /* Room for "Total " and a unit. */
 #define VALUE_TITLE 60
 
@@ -157,7 +160,23 @@ static void value_table_text_row(struct tv_text_table *table, const struct tv_pr
     tv_text_table_end_row(table);
 }
 
-/* Write what is counted, the table, and how many functions are left out. */
+void tv_unshown_write(struct tv_out *out, const struct tv_value_scale *scale,
+                      const struct tv_unshown *unshown)
+{
+    struct tv_figure_unit unit = scale->unit;
+    bool screen = tv_layout_width(out) > 0;
+    if (unshown->value == 0)
+        return;
+    tv_names_time_column(out, screen ? 0 : unshown->column,
+                         tv_time_times(unshown->value, scale->times), unit.ns, unit.decimals);
+    if (screen)
+        tv_out_format(out, " %s,", unit.name);
+    tv_names_percent_column(out, 7, unshown->value, unshown->whole);
+    tv_out_text(out, screen ? " %," : " ");
+    tv_out_format(out, " in %s\n", unshown->what);
+}
+
+/* Write what is counted, the table, how many functions are left out, and the samples of none. */
 static void value_table_write_text(struct tv_out *out, const struct tv_profile *profile,
                                    const struct tv_profile_rows *rows)
 {
@@ -167,9 +186,9 @@ static void value_table_write_text(struct tv_out *out, const struct tv_profile *
     tv_names_value(out, profile->head, &profile->figures);
     tv_text_table_begin(&table, out, "Function");
     const struct tv_text_column columns[] = {
-        {NULL, "#", 5, 0, 0},    {"total", titles.total, 14, 1, 0},
-        {"total", "%", 7, 3, 0}, {"self", titles.self, 14, 2, 0},
-        {"self", "%", 7, 5, 0},  {"samples", "Samples", 10, 4, 0},
+        {NULL, "#", RANK_COLUMN, 0, 0}, {"total", titles.total, 14, 1, 0},
+        {"total", "%", 7, 3, 0},        {"self", titles.self, 14, 2, 0},
+        {"self", "%", 7, 5, 0},         {"samples", "Samples", 10, 4, 0},
     };
     size_t count = TV_COUNT(columns) - !value_table_has_samples(profile);
     for (size_t i = 0; i < count; i++)
@@ -178,6 +197,9 @@ static void value_table_write_text(struct tv_out *out, const struct tv_profile *
         value_table_text_row(&table, profile, &titles, &rows->rows[i], i + 1);
     tv_text_table_end(&table);
     tv_text_table_write_rest(out, rows->left_out);
+    struct tv_unshown unshown = {profile->unshown, profile->figures.total, RANK_COLUMN + 14,
+                                 TV_UNSHOWN_SAMPLES};
+    tv_unshown_write(out, &titles.scale, &unshown);
 }
 
 /* Write a line of Markdown. */
