@@ -671,6 +671,7 @@ static const uint8_t pprof_wires[] = {
     TV_PROTOBUF_VARINT,
 };
 #define PPROF_MESSAGES (1u << 2 | 1u << 4 | 1u << 5) /* samples, locations, functions */
+#define PPROF_EMPTY (1u << 1 | 1u << 6 | 1u << 11)   /* value types, strings, period type */
 /* A ValueType holds two numbers. */
 #define PPROF_VALUE_TYPE 12u
 /* Number of valid fields in a row that cannot be chance. */
@@ -707,6 +708,7 @@ static bool pprof_skip_later_field(struct tv_cursor *cursor, uint64_t tag)
 /* Fields of pprof's Profile that begin a file. */
 struct pprof_sniffed {
     unsigned seen, count;
+    bool begins_empty; /* the first string, as pprof demands */
 };
 
 /* Take a field. Return false when it is not one of pprof's. */
@@ -721,6 +723,8 @@ static bool pprof_sniff_field(struct pprof_sniffed *fields, struct tv_cursor *cu
     bool packed = (tag & 7) == TV_PROTOBUF_BYTES;
     if (packed && tag >> 3 == 1 && value > PPROF_VALUE_TYPE)
         return false;
+    if (tag >> 3 == 6 && !(fields->seen & 1u << 6))
+        fields->begins_empty = packed && value == 0;
     fields->seen |= 1u << (tag >> 3);
     fields->count++;
     if (packed &&
@@ -731,17 +735,20 @@ static bool pprof_sniff_field(struct pprof_sniffed *fields, struct tv_cursor *cu
 
 /* Return true when every field is one of pprof's Profile or a later one, and there are samples,
  * locations or functions: two kinds of them, because one may be chance (text may begin with a
- * quote). A long list of samples may fill the prefix. */
+ * quote). A long list of samples may fill the prefix. A profile without samples, as Go writes when
+ * no lock was contended, has value types, a period type and strings of which the first is empty. */
 static bool pprof_is_prefix(struct tv_bytes prefix)
 {
     struct tv_cursor cursor = tv_cursor_over(prefix);
-    struct pprof_sniffed fields = {0, 0};
+    struct pprof_sniffed fields = {0, 0, false};
     uint64_t tag;
     while (tv_cursor_take_uleb(&cursor, &tag))
         if (!pprof_sniff_field(&fields, &cursor, tag))
             return false;
     unsigned messages = fields.seen & PPROF_MESSAGES;
-    return messages & (messages - 1) || (messages && fields.count > PPROF_SURE);
+    if (messages == 0)
+        return (fields.seen & PPROF_EMPTY) == PPROF_EMPTY && fields.begins_empty;
+    return messages & (messages - 1) || fields.count > PPROF_SURE;
 }
 
 /* A file has no magic number, but its first fields are not chance. */
