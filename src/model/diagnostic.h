@@ -284,6 +284,9 @@ enum tv_severity tv_severity_find(const char *name);
     X(STACK_BROKEN, "stack-broken", W, "stacks that the recorder could not follow to their root")  \
     X(MAPS_LEFT_OUT, "maps-left-out", W,                                                           \
       "mappings of processes beyond the number that is kept: addresses in them have no names")     \
+    X(GROUP_UNREAD, "group-unread", W,                                                             \
+      "samples with the counts of a group of events (perf record -e '{a,b}:S'), which are not "    \
+      "read: only the first event has samples, by their period; record the events without :S")     \
     X(BAD_XML, "bad-xml", E,                                                                       \
       "elements of an XML file that are damaged, nested too deep or hold no number: left out")     \
     X(TABLE_UNREAD, "table-unread", N, "tables of an export that hold no samples: not read")       \

@@ -94,8 +94,8 @@ bool tv_perf_take_record(const struct tv_perf_data_file *file, struct tv_cursor 
 /* ---- Samples ---- */
 
 /* Skip the fields of a "read": one counter, or a group of them with their number in front. The
- * order inside does not matter here, only the number of words. */
-static bool perf_skip_read(struct tv_cursor *cursor, uint64_t format)
+ * order inside does not matter here, only the number of words. *grouped: there are several. */
+static bool perf_skip_read(struct tv_cursor *cursor, uint64_t format, bool *grouped)
 {
     uint64_t values = 1, each = 1;
     struct tv_bytes skipped;
@@ -103,6 +103,7 @@ static bool perf_skip_read(struct tv_cursor *cursor, uint64_t format)
     each += (format & READ_LOST) != 0;
     if ((format & READ_GROUP) && !tv_cursor_take_u64(cursor, &values))
         return false;
+    *grouped = values > 1;
     if (values > tv_cursor_left(cursor) / 8)
         return false;
     uint64_t words =
@@ -187,7 +188,8 @@ bool tv_perf_parse_sample(const struct tv_perf_data_file *file, const struct tv_
         !perf_take_field(&cursor, type, TV_PERF_HAS_STREAM, &skipped) ||
         !perf_take_field(&cursor, type, TV_PERF_HAS_CPU, &cpu) ||
         !perf_take_field(&cursor, type, TV_PERF_HAS_PERIOD, &sample->period) ||
-        ((type & TV_PERF_HAS_READ) && !perf_skip_read(&cursor, attr->read_format)) ||
+        ((type & TV_PERF_HAS_READ) &&
+         !perf_skip_read(&cursor, attr->read_format, &sample->grouped)) ||
         ((type & TV_PERF_HAS_CHAIN) && !perf_take_chain(&cursor, &sample->chain)))
         return false;
     sample->pid = (uint32_t)ids;

@@ -32,6 +32,7 @@ struct tv_perf_sample {
     uint32_t pid, tid, cpu;
     uint64_t ip, time, period;
     bool has_ip, has_time, has_stack;
+    bool grouped; /* with the counts of several events, which are not read */
     enum tv_perf_mode mode;
     struct tv_bytes chain; /* 64 bits each */
 };

@@ -366,6 +366,8 @@ static void perf_data_take_sample(struct perf_data *data, const struct tv_perf_r
         perf_data_warn(data, TV_DIAGNOSTIC_BAD_PACKET, record->offset);
         return;
     }
+    if (sample.grouped)
+        perf_data_warn(data, TV_DIAGNOSTIC_GROUP_UNREAD, record->offset);
     stack->count = 0;
     /* simpleperf unwinds the copies of stacks itself, and then there are chains. */
     if (perf_data_take_chain(data, &sample, stack) <= 1 && sample.has_stack)

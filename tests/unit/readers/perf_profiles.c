@@ -494,6 +494,31 @@ static void events_without_samples_are_not_shown_first(void **state)
     tv_trace_free(trace);
 }
 
+/* PERF_SAMPLE_READ of a group of two events, then of one alone: the counts of two are not read. */
+static void counts_of_a_group_are_diagnosed(void **state)
+{
+    (void)state;
+    const uint64_t sample_type = 1 | 2 | 4 | 16, read_format = 4 | 8; /* ids, group */
+    const uint64_t thread = 8 | (uint64_t)8 << 32;
+    struct made_file file = {.length = 8};
+    struct tv_read_options options = {.parts = 1};
+    memcpy(file.bytes, "PERFILE2", 8);
+    put_number(&file, 16, 8);
+    put_header(&file, 64, 0, 8 + 112 + 8);
+    put_numbers(&file,
+                (const uint64_t[]){1 | (uint64_t)112 << 32, 0, 1, sample_type, read_format, 0}, 6);
+    put_numbers(&file, (const uint64_t[9]){0}, 9);
+    put_header(&file, 9, 2, 8 + 8 * 8);
+    put_numbers(&file, (const uint64_t[]){0x1010, thread, 50, 2, 900, 1, 3, 2}, 8);
+    put_header(&file, 9, 2, 8 + 6 * 8);
+    put_numbers(&file, (const uint64_t[]){0x1010, thread, 60, 1, 900, 1}, 6);
+    struct tv_trace *trace = read_bytes((struct tv_bytes){file.bytes, file.length}, &options);
+    assert_non_null(trace);
+    assert_int_equal(trace->tables.samples.count, 2);
+    assert_int_equal(trace->head->diagnostics.kinds[TV_DIAGNOSTIC_GROUP_UNREAD].count, 1);
+    tv_trace_free(trace);
+}
+
 /* Read what is left of a file, or one with a bit flipped: any answer is right that ends. */
 static void read_damaged(struct tv_bytes bytes)
 {
@@ -540,4 +565,5 @@ UNIT_TESTS(perf_profiles, cmocka_unit_test(heads_have_the_fields_that_were_chose
            cmocka_unit_test(text_without_times_is_an_order),
            cmocka_unit_test(records_take_effect_by_their_time),
            cmocka_unit_test(events_without_samples_are_not_shown_first),
+           cmocka_unit_test(counts_of_a_group_are_diagnosed),
            cmocka_unit_test(damaged_files_are_read_to_their_end));
