@@ -16,6 +16,7 @@
 #include "cli/commands/cmd_fleet.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -56,6 +57,8 @@ struct fleet_folder {
     bool removes;
     int64_t now; /* seconds since 1970, by the file system's clock; set when it removes */
     uint64_t left_files, removed_files; /* left: they do not count */
+    enum tv_status removing;            /* an error: a file that does not count stays */
+    struct tv_error reason;             /* of the first such file */
 };
 
 static uint64_t fleet_number(const struct tv_sql_value *value)
@@ -161,16 +164,34 @@ static void fleet_visit_batch(struct fleet_folder *folder, const char *path, uin
         fleet_add_entry(folder, (struct fleet_entry){.batch = batch});
 }
 
+/* Remove a file; one that is not there has been removed by another process. */
+static enum tv_status fleet_remove_file(const char *path, struct tv_error *err)
+{
+    if (unlink(path) == 0 || errno == ENOENT)
+        return TV_OK;
+    return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
+                   "%s: cannot be removed: %s: make its folder writable and run this again; no "
+                   "trace is lost or counts twice",
+                   path, strerror(errno));
+}
+
 /* Count a file that does not count; remove it if it is old. */
 static void fleet_visit_file(struct fleet_folder *folder, const char *path, uint64_t batch)
 {
     struct stat info;
+    struct tv_error err = {0};
     if (tv_map_find(&folder->index, batch) != TV_NONE)
         return;
     folder->left_files++;
-    if (folder->removes && stat(path, &info) == 0 && folder->now - info.st_mtime > DAY &&
-        unlink(path) == 0)
+    if (!folder->removes || stat(path, &info) != 0 || folder->now - info.st_mtime <= DAY)
+        return;
+    enum tv_status status = fleet_remove_file(path, &err);
+    if (status == TV_OK) {
         folder->removed_files++;
+    } else if (folder->removing == TV_OK) {
+        folder->removing = status;
+        folder->reason = err;
+    }
 }
 
 /* Look for files that do not count, those of traces first: without them the others do not. */
@@ -232,16 +253,17 @@ static enum tv_status fleet_put_merged(void *context, enum tv_fleet_table table,
     return tv_fleet_merge_write(joining->folder->store.sql, &joining->merge, table, out, err);
 }
 
-/* Remove the files of a batch, that of the traces first. */
-static void fleet_remove_batch(const char *to, uint64_t batch)
+/* Remove the files of a batch, that of the traces first: if it stays, all others do. */
+static enum tv_status fleet_remove_batch(const char *to, uint64_t batch, struct tv_error *err)
 {
     char path[PATH_MAX];
-    for (int i = TV_FLEET_TABLES - 1; i >= 0; i--) {
+    enum tv_status status = TV_OK;
+    for (int i = TV_FLEET_TABLES - 1; i >= 0 && status == TV_OK; i--) {
         tv_fleet_put_path(path, to, (enum tv_fleet_table)i, batch, ".parquet");
-        (void)unlink(path);
+        status = fleet_remove_file(path, err);
     }
     tv_fleet_put_path(path, to, TV_FLEET_TRACE, batch, ".ids");
-    (void)unlink(path);
+    return status == TV_OK ? fleet_remove_file(path, err) : status;
 }
 
 /* Return a bit for each table of which no batch of a merge has a file. */
@@ -282,7 +304,7 @@ static enum tv_status fleet_merge(struct fleet_folder *folder, const struct flee
     enum tv_status status = fleet_write_merged(folder, &merge, err);
     for (size_t i = 0; i < count && status == TV_OK; i++)
         if (batches[i] != merge.number)
-            fleet_remove_batch(folder->to, batches[i]);
+            status = fleet_remove_batch(folder->to, batches[i], err);
     tv_free(batches);
     return status;
 }
@@ -364,6 +386,9 @@ enum tv_status tv_fleet_compact(const struct tv_command *command,
         if (!settings->quiet)
             tv_message("traceview: %zu batches joined to %zu, %" PRIu64 " unused files removed",
                        counts.joined, counts.made, folder.removed_files);
+        status = folder.removing;
+        if (status != TV_OK)
+            *err = folder.reason;
     }
     fleet_release(&folder, code);
     return status;
@@ -384,7 +409,7 @@ static enum tv_status fleet_split(struct fleet_folder *folder, uint64_t batch, i
     if (status == TV_OK)
         status = fleet_write_merged(folder, &since, err);
     if (status == TV_OK && before.number != batch && since.number != batch)
-        fleet_remove_batch(folder->to, batch);
+        status = fleet_remove_batch(folder->to, batch, err);
     return status;
 }
 
@@ -474,8 +499,8 @@ static enum tv_status fleet_expire_batches(struct fleet_folder *folder, int64_t 
     for (size_t i = 0; i < folder->count && status == TV_OK; i++) {
         if (folder->entries[i].newest >= edge)
             continue;
-        fleet_remove_batch(folder->to, folder->entries[i].batch);
-        *traces += folder->entries[i].traces;
+        status = fleet_remove_batch(folder->to, folder->entries[i].batch, err);
+        *traces += status == TV_OK ? folder->entries[i].traces : 0;
     }
     return status;
 }
