@@ -16,7 +16,7 @@
  *
  * Actions are a table (fleet_actions): what arguments and options each takes,
  * and the function that does it.  Options that an action does not heed are left
- * out of its help.
+ * out of its help, and refused.
  */
 #include "cli/commands/cmd_fleet_server.h"
 
@@ -331,8 +331,7 @@ static const struct fleet_action {
      fleet_which, "where|" FLEET_ANSWER},
     {"regressions", FLEET_TAKES_NOTHING, "--base and --new",
      "table|csv|json|markdown|junit|sarif|github|gitlab", tv_fleet_regressions,
-     "base|new|figure|where|fail-if|rules|allow-none|no-total|min-share|report|max-time|format|"
-     "output|o"},
+     "base|new|figure|where|fail-if|rules|allow-none|no-total|min-share|report|" FLEET_ANSWER},
     {"flamegraph", FLEET_TAKES_NOTHING, "--base and --new", "table|json|svg", tv_fleet_flamegraph,
      "base|new|figure|where|max-time|format|output|o"},
     {"changes", FLEET_TAKES_NOTHING, "no argument", FLEET_SQL_FORMATS, tv_fleet_changes,
@@ -452,6 +451,21 @@ static int cmd_fleet_help(const struct tv_command *command, const struct tv_sett
     return TV_EXIT_OK;
 }
 
+/* An option without effect would give the answer to another question. */
+static enum tv_status fleet_check_options(const struct fleet_action *action, uint64_t given,
+                                          struct tv_error *err)
+{
+    for (size_t i = 0; fleet_options[i].name; i++) {
+        const char *name = fleet_options[i].name;
+        if ((given >> i & 1) != 0 && !fleet_shows_option(action, name))
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                           "'%s' has no option %s%s: `traceview fleet %s --help` shows those that "
+                           "it has",
+                           action->name, name[1] ? "--" : "-", name, action->name);
+    }
+    return TV_OK;
+}
+
 /* A label without a key could not be asked for. */
 static enum tv_status fleet_check_labels(const struct tv_words *labels, struct tv_error *err)
 {
@@ -535,7 +549,9 @@ static enum tv_status cmd_fleet_prepare(struct tv_settings *settings, struct tv_
     files->count--;
     if (strlen(settings->fleet.to) > LONGEST_FOLDER)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--to: the name is too long");
-    enum tv_status status = fleet_check_format(action, settings->table.format, err);
+    enum tv_status status = fleet_check_options(action, settings->given, err);
+    if (status == TV_OK)
+        status = fleet_check_format(action, settings->table.format, err);
     if (status == TV_OK && tv_fleet_is_server(settings->fleet.to))
         status = tv_fleet_server_check_target(settings->fleet.to, err);
     if (status == TV_OK)
