@@ -511,6 +511,18 @@ static enum tv_status fleet_check_format(const struct fleet_action *action, unsi
                    action->formats);
 }
 
+/* Call paths have no longest calls and no sketches. */
+static enum tv_status fleet_check_figure(const struct fleet_action *action, unsigned figure,
+                                         struct tv_error *err)
+{
+    static const char of_paths[] = "excl|incl|excl_cpu|incl_cpu|calls";
+    if (action->run != tv_fleet_flamegraph ||
+        fleet_lists_word(of_paths, tv_bytes_of(fleet_figures[figure])))
+        return TV_OK;
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--figure: 'flamegraph' draws %s, not %s",
+                   of_paths, fleet_figures[figure]);
+}
+
 /* Check the arguments after the action's name. */
 static enum tv_status fleet_check_arguments(const struct fleet_action *action,
                                             struct tv_settings *settings, struct tv_error *err)
@@ -552,6 +564,8 @@ static enum tv_status cmd_fleet_prepare(struct tv_settings *settings, struct tv_
     enum tv_status status = fleet_check_options(action, settings->given, err);
     if (status == TV_OK)
         status = fleet_check_format(action, settings->table.format, err);
+    if (status == TV_OK)
+        status = fleet_check_figure(action, settings->fleet.figure, err);
     if (status == TV_OK && tv_fleet_is_server(settings->fleet.to))
         status = tv_fleet_server_check_target(settings->fleet.to, err);
     if (status == TV_OK)
