@@ -164,6 +164,12 @@ static bool option_parse_seconds(const char *word, uint64_t *value)
     return tv_parse_seconds(tv_bytes_of(word), value);
 }
 
+/* "180" may be meant as days, and what is older is removed. */
+static bool option_parse_age(const char *word, uint64_t *value)
+{
+    return word[strspn(word, "0123456789.")] != '\0' && option_parse_seconds(word, value);
+}
+
 /* Parsers of numeric options, and what they expect. */
 static const struct {
     bool (*parse)(const char *word, uint64_t *value);
@@ -174,6 +180,7 @@ static const struct {
     [TV_OPTION_PERCENT] = {option_parse_percent, "a percentage from 0 to 100"},
     [TV_OPTION_SIZE] = {option_parse_size, "a size such as 500M or 50G"},
     [TV_OPTION_SECONDS] = {option_parse_seconds, "a time such as 90s, 12h or 30d"},
+    [TV_OPTION_AGE] = {option_parse_age, "a time with its unit, such as 90s, 12h or 30d"},
 };
 
 /* Add a file to all files, and to the group that an option began. */

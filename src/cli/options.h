@@ -31,6 +31,7 @@ enum tv_option_kind {
     TV_OPTION_PERCENT, /* uint64_t: millionths of one percent */
     TV_OPTION_SIZE,    /* uint64_t: bytes, "50G" */
     TV_OPTION_SECONDS, /* uint64_t: "30d" */
+    TV_OPTION_AGE,     /* uint64_t: seconds, "30d"; the unit cannot be left out */
     TV_OPTION_CHOICE,  /* unsigned: index of the word in `argument` */
     TV_OPTION_CHOICES, /* const char *: some of the words in `argument`, separated by commas */
 };
