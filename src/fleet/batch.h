@@ -131,7 +131,8 @@ uint64_t tv_fleet_add_details(struct tv_fleet_batch *batch, const struct tv_flee
 
 /* ---- Shared by questions.c and fetch.c (questions.c) ---- */
 
-/* Take the next KEY=VALUE of a list with blanks between; the key is empty at the end. */
+/* Take the next KEY=VALUE of a list with blanks between; the key is empty at the end.  A value goes
+ * on to the next blank with KEY= after it, or, in double quotes, to the quote before a blank. */
 enum tv_status tv_fleet_take_label(struct tv_bytes *left, struct tv_bytes *key,
                                    struct tv_bytes *value, struct tv_error *err) TV_MUST_CHECK;
 

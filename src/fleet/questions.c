@@ -97,16 +97,64 @@ static const char *fleet_label_column(struct tv_bytes key)
     return NULL;
 }
 
+/* Is a byte one of a key that may follow a blank?  Bytes from 128 on are of other letters. */
+static bool fleet_is_key_byte(uint8_t byte)
+{
+    return (byte >= '0' && byte <= '9') || ((byte | 32) >= 'a' && (byte | 32) <= 'z') ||
+           byte >= 128 || (byte != 0 && strchr("_.-/", byte));
+}
+
+/* Does a label begin here, KEY= ? */
+static bool fleet_is_label(struct tv_bytes left)
+{
+    size_t at = 0;
+    while (at < left.length && fleet_is_key_byte(left.data[at]))
+        at++;
+    return at > 0 && at < left.length && left.data[at] == '=';
+}
+
+/* Return the length of a value without quotes, with the blanks after it. */
+static size_t fleet_find_value_end(struct tv_bytes left)
+{
+    size_t at = 0;
+    for (bool ends = false; !ends && at < left.length;) {
+        while (at < left.length && !tv_is_blank(left.data[at]))
+            at++;
+        while (at < left.length && tv_is_blank(left.data[at]))
+            at++;
+        ends = fleet_is_label((struct tv_bytes){left.data + at, left.length - at});
+    }
+    return at;
+}
+
+/* Return the place of the quote that ends a value in quotes; 0: none does. */
+static size_t fleet_find_quote(struct tv_bytes left)
+{
+    if (left.length == 0 || left.data[0] != '"')
+        return 0;
+    for (size_t i = 1; i < left.length; i++)
+        if (left.data[i] == '"' && (i + 1 == left.length || tv_is_blank(left.data[i + 1])))
+            return i;
+    return 0;
+}
+
 enum tv_status tv_fleet_take_label(struct tv_bytes *left, struct tv_bytes *key,
                                    struct tv_bytes *value, struct tv_error *err)
 {
-    *value = tv_bytes_take_word(left);
-    *key = (struct tv_bytes){NULL, 0};
-    const struct tv_bytes word = *value;
-    if (word.length > 0 && (!tv_bytes_split(value, '=', key) || key->length == 0))
+    struct tv_bytes rest = *left, word = tv_bytes_take_word(&rest), start = word;
+    *value = *key = (struct tv_bytes){NULL, 0};
+    if (word.length == 0)
+        return TV_OK;
+    if (!tv_bytes_split(&start, '=', key) || key->length == 0)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "expected KEY=VALUE, with blanks between several, not '%.*s'",
                        (int)(word.length < 200 ? word.length : 200), (const char *)word.data);
+    rest = (struct tv_bytes){start.data, start.length + rest.length};
+    size_t quote = fleet_find_quote(rest);
+    size_t length = quote > 0 ? quote + 1 : fleet_find_value_end(rest);
+    *value = quote > 0 ? (struct tv_bytes){rest.data + 1, quote - 1}
+                       : tv_bytes_trim((struct tv_bytes){rest.data, length});
+    *left = (struct tv_bytes){rest.data + length, rest.length - length};
     return TV_OK;
 }
 

@@ -6,6 +6,7 @@ import {
   changeText,
   deviationText,
   exemplarHash,
+  labelOf,
   lastChange,
   methodAlone,
   sortChanged,
@@ -25,6 +26,14 @@ test('fleet: versions keep their order, labels are sorted, and missing ones are 
   assert.deepEqual(versionsOf(rows), ['1.10', '1.9']);
   assert.deepEqual(valuesOf(rows, 'device'), ['a', 'b']);
   assert.deepEqual(valuesOf(rows, 'scenario'), []);
+});
+
+test('fleet: a label has quotes if its value would end too early or lose blanks', () => {
+  const values = ['v30 beta', 'a=b', 'lab os=14', ' x', 'x ', '"x"', ''];
+  assert.deepEqual(
+    values.map((value) => labelOf('k', value)),
+    ['k=v30 beta', 'k=a=b', 'k="lab os=14"', 'k=" x"', 'k="x "', 'k=""x""', 'k='],
+  );
 });
 
 test('fleet: changes that are hardly chance come first, the largest of either kind before others', () => {

@@ -25,6 +25,7 @@ import {
   figureText,
   graphFigure,
   isUploaded,
+  labelOf,
   lastChange,
   methodAlone,
   sortChanged,
@@ -247,7 +248,7 @@ class FleetPage {
   /** Return the largest methods of the new version alone, for a fleet with one version. */
   private async largest(wanted: () => boolean): Promise<Compared> {
     const version = this.place.get('new');
-    const named = /^\S+$/.test(version) ? [`version=${version}`] : [];
+    const named = version === '' ? [] : [labelOf('version', version)];
     const question = { figure: this.place.get('figure'), where: this.place.where(...named) };
     const rows = await ask<TrendsRow[]>('trends', question, wanted);
     return {

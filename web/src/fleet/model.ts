@@ -17,6 +17,12 @@ export const GRAPH_WORDS: Readonly<Record<string, string>> = {
   calls: 'Calls',
 };
 
+/** Return a label as questions take it: in quotes if the value would end too early or lose blanks. */
+export function labelOf(key: string, value: string): string {
+  const ambiguous = /^["\s]|\s$|[ \t\r][^\s="]+=/u.test(value);
+  return `${key}=${ambiguous ? `"${value}"` : value}`;
+}
+
 /** Return the figure that the flame graph shows for a figure. */
 export function graphFigure(figure: string): string {
   return figure in GRAPH_WORDS ? figure : 'excl';

@@ -2,6 +2,7 @@
 // The choice on the page of the fleet, which is in the address, and questions to the server.
 
 import { HubError, sendHubRequest } from '../hub/http';
+import { labelOf } from './model';
 
 /** The address of the server, up to the page. */
 export const base = location.pathname.replace(/fleet\/?$/, '');
@@ -25,14 +26,14 @@ export class Place {
   /** The parameter `where` of all questions. */
   where(...more: string[]): string {
     const labels = (['device', 'scenario'] as const).filter((name) => this.get(name) !== '');
-    return [...labels.map((name) => `${name}=${this.get(name)}`), ...more].join(' ');
+    return [...labels.map((name) => labelOf(name, this.get(name))), ...more].join(' ');
   }
 
   /** The parameters of a comparison; null: there are no two versions. */
   sides(): { base: string; new: string } | null {
     const [old, fresh] = [this.get('base'), this.get('new')];
     if (old === '' || fresh === '' || old === fresh) return null;
-    return { base: `version=${old}`, new: `version=${fresh}` };
+    return { base: labelOf('version', old), new: labelOf('version', fresh) };
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The traces of a method by version, each version asked for once.
 
-import type { TraceRow } from './model';
+import { labelOf, type TraceRow } from './model';
 import { ask, Superseded, type Place } from './place';
 
 interface Asked {
@@ -51,9 +51,9 @@ export class TracesOf {
   ): Promise<readonly TraceRow[]> {
     const { known, asked, place } = this; // those of this method
     const [method, figure] = [place.get('method'), place.get('figure')];
-    // A question cannot name a version with a blank, or none.
-    const named = version !== null && /^\S+$/.test(version);
-    const where = named ? place.where(`version=${version}`) : place.where();
+    // A question cannot name traces without a version.
+    const named = version !== null;
+    const where = named ? place.where(labelOf('version', version)) : place.where();
     try {
       const rows = await ask<TraceRow[]>('traces', { method, figure, where }, wanted);
       const found = named ? rows : rows.filter(({ label }) => label === version);
