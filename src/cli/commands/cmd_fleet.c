@@ -544,6 +544,22 @@ static enum tv_status fleet_check_arguments(const struct fleet_action *action,
     return TV_OK;
 }
 
+/* Check all options that were given to an action. */
+static enum tv_status fleet_check_settings(const struct fleet_action *action,
+                                           struct tv_settings *settings, struct tv_error *err)
+{
+    enum tv_status status = fleet_check_options(action, settings->given, err);
+    if (status == TV_OK)
+        status = fleet_check_format(action, settings->table.format, err);
+    if (status == TV_OK)
+        status = fleet_check_figure(action, settings->fleet.figure, err);
+    if (status == TV_OK && tv_fleet_is_server(settings->fleet.to))
+        status = tv_fleet_server_check_target(settings->fleet.to, err);
+    if (status == TV_OK)
+        status = fleet_check_labels(&settings->fleet.labels, err);
+    return status == TV_OK ? fleet_read_paths(&settings->fleet, err) : status;
+}
+
 /* Everything that can be wrong with the words is found here, before files are
  * read.  Actions that read traces do without DuckDB's library. */
 static enum tv_status cmd_fleet_prepare(struct tv_settings *settings, struct tv_error *err)
@@ -561,17 +577,7 @@ static enum tv_status cmd_fleet_prepare(struct tv_settings *settings, struct tv_
     files->count--;
     if (strlen(settings->fleet.to) > LONGEST_FOLDER)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--to: the name is too long");
-    enum tv_status status = fleet_check_options(action, settings->given, err);
-    if (status == TV_OK)
-        status = fleet_check_format(action, settings->table.format, err);
-    if (status == TV_OK)
-        status = fleet_check_figure(action, settings->fleet.figure, err);
-    if (status == TV_OK && tv_fleet_is_server(settings->fleet.to))
-        status = tv_fleet_server_check_target(settings->fleet.to, err);
-    if (status == TV_OK)
-        status = fleet_check_labels(&settings->fleet.labels, err);
-    if (status == TV_OK)
-        status = fleet_read_paths(&settings->fleet, err);
+    enum tv_status status = fleet_check_settings(action, settings, err);
     if (status == TV_OK)
         status = fleet_check_arguments(action, settings, err);
     if (status == TV_OK && action->takes == FLEET_TAKES_TRACES)
