@@ -31,7 +31,11 @@ struct tv_bytes tv_fleet_value_text(const struct tv_sql_value *value);
 
 /* ---- Files of the folder (cmd_fleet_files.c) ---- */
 
-/* Check the number of the schema in fleet.json, or make the folder a fleet. */
+/* Refuse a path that DuckDB would take for a pattern. */
+enum tv_status tv_fleet_check_path(const char *path, struct tv_error *err) TV_MUST_CHECK;
+
+/* Check the number of the schema in fleet.json, or make the folder a fleet if it is new or empty.
+ */
 enum tv_status tv_fleet_init(const char *to, struct tv_error *err) TV_MUST_CHECK;
 
 /* Make a folder, unless it is there. */

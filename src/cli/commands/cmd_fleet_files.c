@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/bytes.h"
 #include "base/file.h"
 #include "base/map.h"
 #include "base/memory.h"
@@ -71,6 +72,42 @@ static enum tv_status fleet_make_table(const char *to, enum tv_fleet_table table
     return status;
 }
 
+enum tv_status tv_fleet_check_path(const char *path, struct tv_error *err)
+{
+    if (!strpbrk(path, "*?[{"))
+        return TV_OK;
+    return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
+                   "%s: a folder with * ? [ or { in its name cannot be asked", path);
+}
+
+/* Is a name in a folder one that a fleet may have before its fleet.json is written?  Names with a
+ * dot are also those of files that are being written; a disk has lost+found. */
+static bool fleet_may_have(const char *name)
+{
+    for (int i = 0; i < TV_FLEET_FOLDERS; i++)
+        if (strcmp(name, tv_fleet_table_name((enum tv_fleet_table)i)) == 0)
+            return true;
+    return name[0] == '.' || tv_text_starts_with(name, "served.") ||
+           strcmp(name, "lost+found") == 0;
+}
+
+/* Refuse a folder that has something else: it was hardly meant to become a fleet. */
+static enum tv_status fleet_check_empty(const char *to, struct tv_error *err)
+{
+    DIR *folder = opendir(to);
+    const struct dirent *entry;
+    enum tv_status status = TV_OK;
+    while (folder && status == TV_OK && (entry = readdir(folder)))
+        if (!fleet_may_have(entry->d_name))
+            status = tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
+                             "%s: no fleet: it has '%.100s', but no fleet.json: name the folder of "
+                             "a fleet, or an empty one",
+                             to, entry->d_name);
+    if (folder)
+        closedir(folder);
+    return status;
+}
+
 enum tv_status tv_fleet_init(const char *to, struct tv_error *err)
 {
     char path[PATH_MAX], *text = NULL;
@@ -91,7 +128,9 @@ enum tv_status tv_fleet_init(const char *to, struct tv_error *err)
                            TV_FLEET_SCHEMA);
         return TV_OK;
     }
-    enum tv_status status = tv_fleet_make_folder(to, err);
+    enum tv_status status = fleet_check_empty(to, err);
+    if (status == TV_OK)
+        status = tv_fleet_make_folder(to, err);
     for (int i = 0; i < TV_FLEET_TABLES && status == TV_OK; i++)
         status = fleet_make_table(to, (enum tv_fleet_table)i, err);
     if (status != TV_OK)

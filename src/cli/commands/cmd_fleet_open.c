@@ -77,16 +77,14 @@ struct tv_bytes tv_fleet_value_text(const struct tv_sql_value *value)
 
 /* ---- The folder ---- */
 
-/* Find the folder as an absolute path.  DuckDB takes some characters for patterns. */
+/* Find the folder as an absolute path. */
 static enum tv_status fleet_find_folder(const char *to, char path[PATH_MAX], struct tv_error *err)
 {
     if (!realpath(to, path))
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s: `traceview fleet add` makes it", to,
                        strerror(errno));
-    if (strpbrk(path, "*?[{"))
-        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-                       "%s: a folder with * ? [ or { in its name cannot be asked", path);
-    return tv_fleet_init(path, err);
+    enum tv_status status = tv_fleet_check_path(path, err);
+    return status == TV_OK ? tv_fleet_init(path, err) : status;
 }
 
 /* ---- Files ---- */
