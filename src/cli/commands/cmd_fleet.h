@@ -34,6 +34,9 @@ struct tv_bytes tv_fleet_value_text(const struct tv_sql_value *value);
 /* Refuse a path that DuckDB would take for a pattern. */
 enum tv_status tv_fleet_check_path(const char *path, struct tv_error *err) TV_MUST_CHECK;
 
+/* Refuse such a folder that may not be there yet. */
+enum tv_status tv_fleet_check_new_path(const char *to, struct tv_error *err) TV_MUST_CHECK;
+
 /* Check the number of the schema in fleet.json, or make the folder a fleet if it is new or empty.
  */
 enum tv_status tv_fleet_init(const char *to, struct tv_error *err) TV_MUST_CHECK;

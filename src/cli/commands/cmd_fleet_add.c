@@ -454,7 +454,9 @@ static enum tv_status fleet_add_files(struct tv_fleet_watch *watch,
 static enum tv_status fleet_prepare_folder(const char *to, struct tv_map *known,
                                            struct tv_error *err)
 {
-    enum tv_status status = tv_fleet_init(to, err);
+    enum tv_status status = tv_fleet_check_new_path(to, err);
+    if (status == TV_OK)
+        status = tv_fleet_init(to, err);
     if (status == TV_OK)
         status = tv_fleet_add_tables(to, err);
     if (status == TV_OK)

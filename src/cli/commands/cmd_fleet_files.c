@@ -80,6 +80,21 @@ enum tv_status tv_fleet_check_path(const char *path, struct tv_error *err)
                    "%s: a folder with * ? [ or { in its name cannot be asked", path);
 }
 
+enum tv_status tv_fleet_check_new_path(const char *to, struct tv_error *err)
+{
+    char path[PATH_MAX], parent[PATH_MAX];
+    if (realpath(to, path))
+        return tv_fleet_check_path(path, err);
+    enum tv_status status = tv_fleet_check_path(to, err);
+    size_t length = strlen(to);
+    while (length > 0 && to[length - 1] == '/')
+        length--;
+    while (length > 0 && to[length - 1] != '/')
+        length--;
+    snprintf(parent, sizeof parent, "%.*s", length > 0 ? (int)length : 1, length > 0 ? to : ".");
+    return status == TV_OK && realpath(parent, path) ? tv_fleet_check_path(path, err) : status;
+}
+
 /* Is a name in a folder one that a fleet may have before its fleet.json is written?  Names with a
  * dot are also those of files that are being written; a disk has lost+found. */
 static bool fleet_may_have(const char *name)
