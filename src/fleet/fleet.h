@@ -231,6 +231,10 @@ struct tv_fleet_question {
 /* Append the SELECT of a trend.  TV_ERR_USAGE when `where` is malformed. */
 enum tv_status tv_fleet_ask_trend(struct tv_out *sql, const struct tv_fleet_question *question,
                                   struct tv_error *err) TV_MUST_CHECK;
+/* Append a query for the number of traces without the label by which a question groups. */
+enum tv_status tv_fleet_ask_unlabelled(struct tv_out *sql, const struct tv_fleet_question *question,
+                                       struct tv_error *err) TV_MUST_CHECK;
+
 /* Append the SELECT of trends of the methods with the largest sums: a row for each, with its
  * medians in the latest versions as a text with commas, in which a version without the method is
  * empty. */

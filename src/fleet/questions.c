@@ -198,6 +198,16 @@ static void fleet_put_group(struct tv_out *sql, const struct tv_fleet_question *
     tv_out_text(sql, " as label from trace t where t.error is null");
 }
 
+enum tv_status tv_fleet_ask_unlabelled(struct tv_out *sql, const struct tv_fleet_question *question,
+                                       struct tv_error *err)
+{
+    tv_out_text(sql, "select count(*) from (select ");
+    fleet_put_group(sql, question);
+    enum tv_status status = fleet_put_where(sql, question->where, err);
+    tv_out_text(sql, ") where label is null");
+    return status;
+}
+
 /* Append a figure of the rows of `m`.  Percentiles are computed here, not by the view `method`: it
  * would compute those of rows, too, that a later join leaves out. */
 static void fleet_put_figure(struct tv_out *sql, const char *figure)

@@ -21,6 +21,7 @@
 #include "cli/commands/cmd_fleet_server.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 
@@ -176,6 +177,33 @@ static enum tv_status fleet_trend(const struct tv_command *command,
     return fleet_ask_question(settings, tv_fleet_ask_trend, code, err);
 }
 
+static enum tv_status fleet_take_count(void *context, const struct tv_sql_value *values,
+                                       struct tv_error *err)
+{
+    (void)err;
+    *(uint64_t *)context = tv_fleet_value_key(&values[0]);
+    return TV_OK;
+}
+
+void tv_fleet_tell_unlabelled(struct tv_fleet_store *store,
+                              const struct tv_fleet_question *question)
+{
+    struct tv_error ignored = {0}; /* the question itself was answered */
+    struct tv_out query;
+    uint64_t count = 0;
+    const char *label = question->by ? question->by : "version";
+    tv_out_init_memory(&query);
+    enum tv_status status = tv_fleet_ask_unlabelled(&query, question, &ignored);
+    if (status == TV_OK)
+        status = tv_sql_for_each_row(store->sql, tv_sql_end(&query), 1, fleet_take_count, &count,
+                                     &ignored);
+    if (status == TV_OK && count > 0 && !store->settings->quiet)
+        tv_message("traceview: %" PRIu64 " %s no label '%s': add them with `--label %s=VALUE` to a "
+                   "new fleet, or choose another label with --by",
+                   count, tv_plural((size_t)count, "trace has", "traces have"), label, label);
+    tv_out_release(&query);
+}
+
 static enum tv_status fleet_write_trends(struct tv_fleet_store *store,
                                          const struct tv_fleet_question *question,
                                          struct tv_error *err)
@@ -209,6 +237,8 @@ static enum tv_status fleet_trends(const struct tv_command *command,
         do
             status = fleet_write_trends(&store, &question, err);
         while (status != TV_OK && tv_fleet_drop_prepared(&store, &question, err));
+        if (status == TV_OK && store.rows == 0)
+            tv_fleet_tell_unlabelled(&store, &question);
     }
     tv_fleet_close(&store, code);
     tv_out_release(&files);

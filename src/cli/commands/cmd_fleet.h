@@ -168,6 +168,11 @@ enum tv_status tv_fleet_open(struct tv_fleet_store *store, const struct tv_setti
                              struct tv_error *err) TV_MUST_CHECK;
 enum tv_status tv_fleet_open_bare(struct tv_fleet_store *store, const struct tv_settings *settings,
                                   struct tv_error *err) TV_MUST_CHECK;
+/* Tell how many traces lack the label by which a question groups, unless -q or none does: the
+ * question leaves them out. (cmd_fleet.c) */
+void tv_fleet_tell_unlabelled(struct tv_fleet_store *store,
+                              const struct tv_fleet_question *question);
+
 /* End the progress line, before anything else is written.  tv_fleet_close does so, too. */
 void tv_fleet_stop_meter(struct tv_fleet_store *store);
 void tv_fleet_close(struct tv_fleet_store *store, int *code);

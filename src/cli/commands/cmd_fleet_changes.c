@@ -506,11 +506,16 @@ static enum tv_status changes_read(struct tv_fleet_store *store, struct changes_
                                    struct tv_error *err)
 {
     enum tv_status status = changes_read_values(store, series, err);
-    if (status == TV_OK && series->versions.count < TV_MIN_VERSIONS)
+    if (status == TV_OK && series->versions.count < TV_MIN_VERSIONS) {
+        const struct tv_fleet_settings *fleet = &store->settings->fleet;
+        const struct tv_fleet_question question = {.by = fleet->by, .where = fleet->where};
+        tv_fleet_stop_meter(store);
+        tv_fleet_tell_unlabelled(store, &question);
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "changes need at least %u versions; the fleet has %zu (regressions compares "
                        "two)",
                        TV_MIN_VERSIONS, series->versions.count);
+    }
     if (status != TV_OK)
         return status;
     changes_choose_methods(series);
