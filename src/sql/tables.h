@@ -211,7 +211,7 @@ void tv_sql_path_cache_free(struct tv_sql_path_cache *cache);
 /* Return them; they belong to the data. */
 struct tv_sql_path_facts tv_sql_path_facts(const struct tv_sql_data *data);
 
-/* Which values are of one sample. (first_values.c) */
+/* First values of samples (first_values.c). */
 struct tv_sql_first_values *tv_sql_first_values_new(void);
 void tv_sql_first_values_free(struct tv_sql_first_values *values);
 
