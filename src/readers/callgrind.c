@@ -40,7 +40,6 @@ struct callgrind {
     struct tv_call_graph graph;
     struct tv_map names[NAMES_COUNT];      /* id -> string */
     uint32_t columns[TV_CALL_GRAPH_TYPES]; /* type of each cost of a line; TV_NONE: left out */
-    int64_t times[TV_CALL_GRAPH_TYPES];    /* of each cost: units of the type in 1 */
     uint32_t column_count;
     uint32_t positions;    /* numbers before the costs: 1, or 2 with "positions: instr line" */
     uint32_t file, object; /* strings */
@@ -117,64 +116,33 @@ static uint32_t callgrind_function(struct callgrind *callgrind, uint32_t name, u
 
 /* ---- The header ---- */
 
-/* Split "10ns" or "ms" into nanoseconds; 0: not a time. */
-static int64_t callgrind_parse_time_unit(struct tv_bytes unit)
+/* Return the unit of an event: callgrind counts, and others write "Time_(10ns)". */
+static struct tv_bytes callgrind_unit(struct tv_bytes event)
 {
-    static const struct {
-        const char *name;
-        int64_t ns;
-    } units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
-    size_t digits = 0;
-    int64_t times = 0;
-    while (digits < unit.length && digits < 6 && unit.data[digits] >= '0' &&
-           unit.data[digits] <= '9')
-        times = times * 10 + unit.data[digits++] - '0';
-    struct tv_bytes rest = {unit.data + digits, unit.length - digits};
-    for (size_t i = 0; i < TV_COUNT(units); i++)
-        if (tv_bytes_equal(rest, tv_bytes_of(units[i].name)))
-            return (digits > 0 ? times : 1) * units[i].ns;
-    return 0;
-}
-
-/* Return the unit of an event: callgrind counts, and others write "Time_(10ns)" and "cpu(ms)". A
- * cost is `*times` such units. */
-static struct tv_bytes callgrind_unit(struct tv_bytes event, int64_t *times)
-{
-    *times = 1;
-    if (event.length == 0 || event.data[event.length - 1] != ')')
-        return TV_BYTES("count");
-    for (size_t i = 1; i + 2 < event.length; i++) {
-        if (event.data[i] != '(')
-            continue;
-        struct tv_bytes unit = {event.data + i + 1, event.length - i - 2};
-        int64_t ns = callgrind_parse_time_unit(unit);
-        *times = ns > 0 ? ns : 1;
-        return ns > 0 ? TV_BYTES("nanoseconds") : unit;
-    }
+    for (size_t i = 0; i + 3 < event.length; i++)
+        if (event.data[i] == '_' && event.data[i + 1] == '(' && event.data[event.length - 1] == ')')
+            return (struct tv_bytes){event.data + i + 2, event.length - i - 3};
     return TV_BYTES("count");
 }
 
-/* Return the type of an event, adding it if needed; *times as in callgrind_unit. */
-static uint32_t callgrind_type(struct callgrind *callgrind, struct tv_bytes event, int64_t *times)
+/* Return the type of an event, adding it if needed. */
+static uint32_t callgrind_type(struct callgrind *callgrind, struct tv_bytes event)
 {
-    struct tv_bytes unit = callgrind_unit(event, times);
     const struct tv_call_graph *graph = &callgrind->graph;
     uint32_t name = tv_profile_string(&callgrind->profile, event);
     const struct tv_value_type *rows = callgrind->profile.trace->tables.value_types.rows;
     for (uint32_t i = 0; i < graph->type_count; i++)
         if (rows[graph->types[i]].name == name)
             return i;
-    return tv_call_graph_add_type(&callgrind->graph, event, unit);
+    return tv_call_graph_add_type(&callgrind->graph, event, callgrind_unit(event));
 }
 
 static void callgrind_take_events(struct callgrind *callgrind, struct tv_bytes events)
 {
     struct tv_bytes event;
     callgrind->column_count = 0;
-    while (callgrind->column_count < TV_CALL_GRAPH_TYPES && callgrind_take_word(&events, &event)) {
-        uint32_t column = callgrind->column_count++;
-        callgrind->columns[column] = callgrind_type(callgrind, event, &callgrind->times[column]);
-    }
+    while (callgrind->column_count < TV_CALL_GRAPH_TYPES && callgrind_take_word(&events, &event))
+        callgrind->columns[callgrind->column_count++] = callgrind_type(callgrind, event);
     if (tv_bytes_trim(events).length > 0)
         callgrind_warn(callgrind, TV_DIAGNOSTIC_MANY_TYPES);
 }
@@ -317,7 +285,6 @@ static bool callgrind_parse_cost(struct tv_bytes text, int64_t *cost)
 static void callgrind_add_cost(struct callgrind *callgrind, uint32_t column, int64_t cost)
 {
     uint32_t type = callgrind->columns[column];
-    cost = tv_time_times(cost, callgrind->times[column]);
     if (type == TV_NONE)
         return;
     if (callgrind->call != TV_NONE)

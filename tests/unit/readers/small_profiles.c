@@ -292,26 +292,12 @@ static void callgrind_has_many_kinds_of_lines(void **context)
                  "jcnd=1/2 +4 9\n+4 9\ncob=lib\ncfi=b.c\ncfn=f\ncalls=1 0x20 1\n* * 7\n"
                  "cfn=f\ncalls=1 0 0\n* * 1\ntotals: 21\npart: 2\nevents: Time_(10ns)\n"
                  "fn=(below main)\n0x10 1 100\nbad line\n",
-                 "type Time_(10ns) nanoseconds 1210\n"
-                 "function (below main) a.c:0 self 1210 inclusive 1290 recursive 1290 calls 0\n"
-                 "call (below main) -> f calls 1 cost 70\n"
-                 "call (below main) -> f calls 1 cost 10\n"
-                 "sample (below main) 1210\nsample (below main);f 10\nsample (below main);f 70\n"
+                 "type Time_(10ns) 10ns 121\n"
+                 "function (below main) a.c:0 self 121 inclusive 129 recursive 129 calls 0\n"
+                 "call (below main) -> f calls 1 cost 7\n"
+                 "call (below main) -> f calls 1 cost 1\n"
+                 "sample (below main) 121\nsample (below main);f 1\nsample (below main);f 7\n"
                  "! bad-line 1\n! estimated-paths 1\n");
-}
-
-/* Times in parentheses become nanoseconds; other units stay, and so do parentheses that are none.
- */
-static void callgrind_events_name_their_units(void **context)
-{
-    (void)context;
-    SMALL_ASSERT("events: cpu(ms) wall(2us) a()\nfn=f\n1 260 5 7\n",
-                 "type cpu(ms) nanoseconds 260000000\ntype wall(2us) nanoseconds 10000\n"
-                 "type a() count 7\n"
-                 "function f :0 self 260000000 inclusive 260000000 recursive 260000000 calls 0\n"
-                 "function:wall(2us) f :0 self 10000 inclusive 10000 recursive 10000 calls 0\n"
-                 "function:a() f :0 self 7 inclusive 7 recursive 7 calls 0\n"
-                 "sample f 260000000\nsample:a() f 7\nsample:wall(2us) f 10000\n");
 }
 
 /* ---- cProfile ---- */
@@ -622,7 +608,6 @@ UNIT_TESTS(small_profiles, cmocka_unit_test(austin_has_time_of_threads),
            cmocka_unit_test(callgrind_shares_costs_among_callers),
            cmocka_unit_test(callgrind_cuts_cycles), cmocka_unit_test(callgrind_sums_saturate),
            cmocka_unit_test(callgrind_has_many_kinds_of_lines),
-           cmocka_unit_test(callgrind_events_name_their_units),
            cmocka_unit_test(pstats_has_functions_and_callers),
            cmocka_unit_test(pstats_has_values_of_any_type),
            cmocka_unit_test(pstats_says_what_is_damaged),
