@@ -394,6 +394,15 @@ static unsigned script_guess_front(struct tv_bytes front)
     return script_trim_end(front).length > 0 ? fields | TV_SCRIPT_COMM : fields;
 }
 
+/* Return true for what is before the time in kernel text, "comm-9 (  7) [003] d..2": perf has only
+ * the letters of misc after a processor. */
+static bool script_is_ftrace_front(struct tv_bytes front)
+{
+    uint32_t cpu;
+    struct tv_bytes flags = script_take_last(&front), word = script_take_last(&front);
+    return !script_is_misc(flags) && script_parse_cpu(word, &cpu);
+}
+
 /* Columns of a period; the ids of threads have 5. */
 #define PERIOD_COLUMNS 10
 
@@ -440,6 +449,8 @@ unsigned tv_script_guess_fields(struct tv_bytes line, struct tv_script_head *hea
     for (; (fields & TV_SCRIPT_TID) == 0 && script_find_time(line, &start, &colon, &time);
          colon++) {
         unsigned front = script_guess_front(script_part(line, 0, start));
+        if (script_is_ftrace_front(script_part(line, 0, start)))
+            continue;
         if (fields == 0 || (front & TV_SCRIPT_TID) != 0)
             fields = front | TV_SCRIPT_TIME |
                      script_guess_back(script_part(line, colon + 1, line.length), head);

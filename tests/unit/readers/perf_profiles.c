@@ -551,7 +551,26 @@ static void damaged_files_are_read_to_their_end(void **state)
     assert_survives(tv_bytes_of(script));
 }
 
-UNIT_TESTS(perf_profiles, cmocka_unit_test(heads_have_the_fields_that_were_chosen),
+/* A second reader that takes kernel text would make a pipe be read to its end before its first
+ * line. */
+static void kernel_text_is_not_that_of_perf(void **state)
+{
+    (void)state;
+    struct tv_script_head head;
+    static const char *const kernel[] = {
+        "  app-8       [012] ...1 73214.000120: sched:",
+        "  a b-7       (  901) [128] d..2 73214.000123456: print: a: b",
+        "  app-33      (-----) [003] dNh3. 73214.002120: tracing_mark_write:",
+    };
+    for (size_t i = 0; i < TV_COUNT(kernel); i++)
+        assert_int_equal(tv_script_guess_fields(tv_bytes_of(kernel[i]), &head) & TV_SCRIPT_TIME, 0);
+    assert_int_equal(tv_script_guess_fields(
+                         tv_bytes_of("app-8 [012] KS 73214.000120: sched:sched_switch:"), &head),
+                     TV_SCRIPT_COMM | TV_SCRIPT_CPU | TV_SCRIPT_TIME | TV_SCRIPT_EVENT);
+}
+
+UNIT_TESTS(perf_profiles, cmocka_unit_test(kernel_text_is_not_that_of_perf),
+           cmocka_unit_test(heads_have_the_fields_that_were_chosen),
            cmocka_unit_test(fields_say_what_a_number_is),
            cmocka_unit_test(every_field_set_gives_its_events),
            cmocka_unit_test(fields_around_a_frame_are_not_its_name),
