@@ -420,8 +420,30 @@ static void jaeger_make_event(struct span_maker *maker)
     maker->stream = after;
 }
 
+/* The first members of a span in both formats. */
+enum span_member {
+    SPAN_TRACE,
+    SPAN_ID,
+    SPAN_PARENT, /* in Jaeger of old versions */
+    SPAN_NAME,
+    SPAN_START,
+    SPAN_DURATION,
+    SPAN_MEMBERS,
+};
+
+/* Write the own ids, the name and the times of a span. */
+static void maker_put_head(struct span_maker *maker, const struct tv_json_member *members)
+{
+    maker_put_id(maker, &maker->span, OTLP_SPAN_TRACE_ID, maker_raw(maker, &members[SPAN_TRACE]));
+    maker_put_id(maker, &maker->span, OTLP_SPAN_ID, maker_raw(maker, &members[SPAN_ID]));
+    tv_protobuf_put_bytes(&maker->span, OTLP_SPAN_NAME,
+                          maker_text(maker, maker_raw(maker, &members[SPAN_NAME])));
+    maker_put_times(maker, maker_raw(maker, &members[SPAN_START]),
+                    maker_raw(maker, &members[SPAN_DURATION]));
+}
+
 /* Write the events of a list of objects. */
-static void maker_put_span_events(struct span_maker *maker, void make(struct span_maker *maker))
+static void maker_put_event_list(struct span_maker *maker, void make_event(struct span_maker *))
 {
     if (!tv_json_open(&maker->stream, '['))
         return;
@@ -430,7 +452,7 @@ static void maker_put_span_events(struct span_maker *maker, void make(struct spa
             tv_json_skip(&maker->stream);
             continue;
         }
-        make(maker);
+        make_event(maker);
         tv_protobuf_put_message(&maker->span, OTLP_SPAN_EVENTS, &maker->part);
     }
 }
@@ -462,13 +484,7 @@ static bool jaeger_put_references(struct span_maker *maker, struct tv_bytes trac
 }
 
 enum jaeger_member {
-    JAEGER_TRACE,
-    JAEGER_ID,
-    JAEGER_PARENT, /* of old versions */
-    JAEGER_NAME,
-    JAEGER_START,
-    JAEGER_DURATION,
-    JAEGER_PROCESS,
+    JAEGER_PROCESS = SPAN_MEMBERS,
     JAEGER_REFERENCES,
     JAEGER_TAGS,
     JAEGER_LOGS,
@@ -487,20 +503,15 @@ static struct tv_bytes jaeger_make_span(struct span_maker *maker)
     if (!tv_json_find_members(&maker->stream, members, JAEGER_MEMBERS))
         return TV_BYTES("");
     struct tv_json_stream after = maker->stream;
-    struct tv_bytes trace = maker_raw(maker, &members[JAEGER_TRACE]);
-    maker_put_id(maker, &maker->span, OTLP_SPAN_TRACE_ID, trace);
-    maker_put_id(maker, &maker->span, OTLP_SPAN_ID, maker_raw(maker, &members[JAEGER_ID]));
-    tv_protobuf_put_bytes(&maker->span, OTLP_SPAN_NAME,
-                          maker_text(maker, maker_raw(maker, &members[JAEGER_NAME])));
-    maker_put_times(maker, maker_raw(maker, &members[JAEGER_START]),
-                    maker_raw(maker, &members[JAEGER_DURATION]));
+    struct tv_bytes trace = maker_raw(maker, &members[SPAN_TRACE]);
+    maker_put_head(maker, members);
     if (!maker_enter(maker, &members[JAEGER_REFERENCES]) || !jaeger_put_references(maker, trace))
         maker_put_id(maker, &maker->span, OTLP_SPAN_PARENT,
-                     maker_raw(maker, &members[JAEGER_PARENT]));
+                     maker_raw(maker, &members[SPAN_PARENT]));
     if (maker_enter(maker, &members[JAEGER_TAGS]))
         jaeger_put_tags(maker);
     if (maker_enter(maker, &members[JAEGER_LOGS]))
-        maker_put_span_events(maker, jaeger_make_event);
+        maker_put_event_list(maker, jaeger_make_event);
     if (maker_enter(maker, &members[JAEGER_WARNINGS]) && tv_json_peek(&maker->stream) == '[')
         maker_put_attribute(maker, "warnings", maker_raw(maker, &members[JAEGER_WARNINGS]));
     maker_put_status(maker);
@@ -606,13 +617,7 @@ static void zipkin_put_tags(struct span_maker *maker)
 }
 
 enum zipkin_member {
-    ZIPKIN_TRACE,
-    ZIPKIN_ID,
-    ZIPKIN_PARENT,
-    ZIPKIN_NAME,
-    ZIPKIN_KIND,
-    ZIPKIN_START,
-    ZIPKIN_DURATION,
+    ZIPKIN_KIND = SPAN_MEMBERS,
     ZIPKIN_LOCAL,
     ZIPKIN_REMOTE,
     ZIPKIN_TAGS,
@@ -625,23 +630,18 @@ enum zipkin_member {
 static struct tv_bytes zipkin_make_span(struct span_maker *maker)
 {
     struct tv_json_member members[ZIPKIN_MEMBERS] = {
-        {"traceId", 0},        {"id", 0},        {"parentId", 0},    {"name", 0},
-        {"kind", 0},           {"timestamp", 0}, {"duration", 0},    {"localEndpoint", 0},
-        {"remoteEndpoint", 0}, {"tags", 0},      {"annotations", 0}, {"shared", 0}};
+        {"traceId", 0},        {"id", 0},       {"parentId", 0},    {"name", 0},
+        {"timestamp", 0},      {"duration", 0}, {"kind", 0},        {"localEndpoint", 0},
+        {"remoteEndpoint", 0}, {"tags", 0},     {"annotations", 0}, {"shared", 0}};
     struct tv_json_member service = {"serviceName", TV_NO_OFFSET};
     maker_put_place(maker, &maker->span);
     if (!tv_json_find_members(&maker->stream, members, ZIPKIN_MEMBERS))
         return TV_BYTES("");
     struct tv_json_stream after = maker->stream;
-    maker_put_id(maker, &maker->span, OTLP_SPAN_TRACE_ID, maker_raw(maker, &members[ZIPKIN_TRACE]));
-    maker_put_id(maker, &maker->span, OTLP_SPAN_ID, maker_raw(maker, &members[ZIPKIN_ID]));
-    maker_put_id(maker, &maker->span, OTLP_SPAN_PARENT, maker_raw(maker, &members[ZIPKIN_PARENT]));
-    tv_protobuf_put_bytes(&maker->span, OTLP_SPAN_NAME,
-                          maker_text(maker, maker_raw(maker, &members[ZIPKIN_NAME])));
+    maker_put_head(maker, members);
+    maker_put_id(maker, &maker->span, OTLP_SPAN_PARENT, maker_raw(maker, &members[SPAN_PARENT]));
     if (!maker_put_kind(maker, maker_raw(maker, &members[ZIPKIN_KIND])))
         maker_put_attribute(maker, "kind", maker_raw(maker, &members[ZIPKIN_KIND]));
-    maker_put_times(maker, maker_raw(maker, &members[ZIPKIN_START]),
-                    maker_raw(maker, &members[ZIPKIN_DURATION]));
     if (tv_bytes_equal(maker_raw(maker, &members[ZIPKIN_SHARED]), TV_BYTES("true"))) {
         tv_protobuf_put_number(&maker->span, OTLP_SPAN_SHARED, 1);
         maker_put_attribute(maker, "shared", TV_BYTES("true"));
@@ -651,7 +651,7 @@ static struct tv_bytes zipkin_make_span(struct span_maker *maker)
     if (maker_enter(maker, &members[ZIPKIN_TAGS]))
         zipkin_put_tags(maker);
     if (maker_enter(maker, &members[ZIPKIN_ANNOTATIONS]))
-        maker_put_span_events(maker, zipkin_make_event);
+        maker_put_event_list(maker, zipkin_make_event);
     if (maker_enter(maker, &members[ZIPKIN_LOCAL]))
         (void)tv_json_find_members(&maker->stream, &service, 1);
     maker_put_status(maker);
