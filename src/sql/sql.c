@@ -398,7 +398,10 @@ static enum tv_status sql_run_text(struct tv_sql *sql, const char *text,
         status = sql_run_statements(sql, rewritten, taker, err);
     tv_sql_watch_run(&sql->watch, false);
     tv_free(rewritten);
-    return status == TV_OK ? TV_OK : tv_sql_watch_explain(&sql->watch, err);
+    if (status != TV_OK)
+        return tv_sql_watch_explain(&sql->watch, err);
+    /* Tables of events and arguments read the files again, and end early where that fails. */
+    return sql->has_trace ? tv_trace_check_sources(sql->data.trace, err) : TV_OK;
 }
 
 enum tv_status tv_sql_run(struct tv_sql *sql, const char *text, struct tv_sql_output *output,
