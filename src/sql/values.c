@@ -197,11 +197,33 @@ static void sql_put_double(struct tv_out *out, double value, bool json)
         tv_out_text(out, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
 }
 
+/* Write a text as a cell of Markdown, which would take some characters for its own or for HTML. */
+static void sql_put_markdown_text(struct tv_out *out, struct tv_bytes text)
+{
+    struct tv_out line;
+    tv_out_init_memory(&line);
+    tv_names_line(&line, text);
+    for (size_t i = 0; i < line.length; i++) {
+        if (line.buffer[i] == '<')
+            tv_out_text(out, "&lt;");
+        else if (line.buffer[i] == '&')
+            tv_out_text(out, "&amp;");
+        else if (memchr("|\\`*[]", line.buffer[i], 6))
+            tv_out_format(out, "\\%c", line.buffer[i]);
+        else
+            tv_out_char(out, (char)line.buffer[i]);
+    }
+    tv_out_release(&line);
+}
+
 /* Write a text so that it stays one cell of the format: quoted in CSV, escaped
- * in JSON, on one line elsewhere. */
+ * in JSON and Markdown, on one line elsewhere. */
 static void sql_put_value_text(struct tv_out *out, enum tv_sql_format format, struct tv_bytes text)
 {
     switch (format) {
+    case TV_SQL_MARKDOWN:
+        sql_put_markdown_text(out, text);
+        break;
     case TV_SQL_CSV:
         tv_out_csv(out, text);
         break;
