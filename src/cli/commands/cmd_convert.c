@@ -144,17 +144,22 @@ static bool cmd_convert_has_events(const struct tv_trace *trace, const struct tv
     return rows > 0;
 }
 
-/* Refuse a selection that contains nothing: readers refuse some files without events, or show
- * nothing of them. --filter has made the trace a subset already. A whole trace without events may
- * become a file without events, where the format has such files (cmd_convert_trace). */
-static enum tv_status cmd_convert_check(const struct tv_trace *trace,
+/* Refuse to write a file without events: readers refuse some, or show nothing of them. --filter has
+ * made the trace a subset already. Only a method trace may be empty as a whole, and the text of a
+ * file that is written again. */
+static enum tv_status cmd_convert_check(const struct tv_trace_format *format,
+                                        const struct tv_trace *trace,
                                         const struct tv_subset *subset, struct tv_error *err)
 {
     static const struct tv_subset everything;
-    if (cmd_convert_has_events(trace, subset) ||
-        (!trace->is_subset && !cmd_convert_has_events(trace, &everything)))
+    if (cmd_convert_has_events(trace, subset))
         return TV_OK;
-    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "nothing of the trace is in the selection");
+    if (trace->is_subset || cmd_convert_has_events(trace, &everything))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "nothing of the trace is in the selection");
+    if (format->method_trace || tv_rewrite_can(trace) || !tv_trace_is_empty(trace))
+        return TV_OK;
+    return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
+                   "the trace has no events, and only a method trace may have none");
 }
 
 /* --clock matters to method traces alone. */
@@ -165,10 +170,6 @@ static enum tv_status cmd_convert_trace(const struct tv_settings *settings,
     struct tv_subset subset;
     struct tv_trace_conversion conversion = {.trace = trace, .keep = &subset};
     enum tv_status status = TV_OK;
-    if (!format->method_trace && !trace->is_subset && !tv_rewrite_can(trace) &&
-        tv_trace_is_empty(trace))
-        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-                       "the trace has no events, and only a method trace may have none");
     if (format->method_trace)
         status = tv_clock_choose(settings, tv_trace_info_clocks(trace->head), &conversion.cpu, err);
     if (status != TV_OK)
@@ -177,7 +178,7 @@ static enum tv_status cmd_convert_trace(const struct tv_settings *settings,
     if (status == TV_OK)
         status = cmd_convert_choose_value(settings, format, trace, &subset, err);
     if (status == TV_OK)
-        status = cmd_convert_check(trace, &subset, err);
+        status = cmd_convert_check(format, trace, &subset, err);
     if (status == TV_OK)
         status = cmd_convert_write(settings, format, &conversion, err);
     tv_subset_release(&subset);

@@ -116,7 +116,7 @@ enum tv_status tv_excerpt_check(struct tv_excerpt *excerpt, bool file, struct tv
     if (!all && tv_trace_is_empty(excerpt_trace_of(excerpt)))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "nothing of the trace is in the selection");
     if (all && !file && !tv_rewrite_can(excerpt->trace) && tv_trace_is_empty(excerpt->trace))
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
                        "the trace has no events, and only a method trace may have none");
     if (file && !tv_excerpt_can_be_method_trace(excerpt_trace_of(excerpt)) &&
         (!all || tv_rewrite_can(excerpt->trace)))

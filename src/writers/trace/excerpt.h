@@ -39,8 +39,9 @@ void tv_excerpt_make(struct tv_excerpt *excerpt, const struct tv_trace *trace,
                      const struct tv_crop *cut);
 void tv_excerpt_release(struct tv_excerpt *excerpt);
 
-/* Check that the excerpt can be written. TV_ERR_USAGE: there is nothing to write, unless it is a
- * whole method trace; or, for a method trace (`file`), no call, or its times do not fit. */
+/* Check that the excerpt can be written. TV_ERR_USAGE: the selection contains nothing; or, for a
+ * method trace (`file`), no call, or its times do not fit. TV_ERR_UNSUPPORTED: the whole trace is
+ * empty, and no method trace. */
 enum tv_status tv_excerpt_check(struct tv_excerpt *excerpt, bool file,
                                 struct tv_error *err) TV_MUST_CHECK;
 
