@@ -271,6 +271,8 @@ static void measure_note_kinds(const struct tv_settings *settings, const struct 
     if (!trace || settings->quiet)
         return;
     uint64_t samples = tv_tables_sample_count(&trace->tables);
+    if (samples == 0 && trace->slice_count == 0 && settings->select.filter)
+        return; /* the filter has said that it left nothing */
     if (samples == 0 && trace->slice_count == 0)
         tv_message("%s: note: no calls and no samples to show", settings->files.items[0]);
     else if (measure_wants_samples(settings))
