@@ -32,6 +32,8 @@
 /* The fields of the heads show within so many bytes and heads. */
 #define SURVEY_SIZE ((uint64_t)1 << 20)
 #define SURVEY_HEADS 256
+/* Maximum number of other lines more than heads and frames. */
+#define MAX_OTHERS 32
 
 /* ---- Which text it is ---- */
 
@@ -207,12 +209,24 @@ static unsigned script_survey_fields(const struct script_survey *survey)
     return is_flat ? 0 : TV_SCRIPT_CHAIN;
 }
 
+/* Return how many lines are heads or frames. */
+static size_t script_count_found(const struct script_survey *survey)
+{
+    size_t found = survey->frames;
+    for (unsigned kind = 0; kind < SCRIPT_KINDS; kind++)
+        found += survey->heads[kind].count;
+    return found;
+}
+
+/* Count the lines of a prefix.  Text that begins with many lines of another form is not perf's: all
+ * files are looked at, and for most of them this would take the longest. */
 static struct script_survey script_survey_prefix(struct tv_bytes prefix)
 {
     struct tv_cursor cursor = tv_cursor_over(prefix);
     struct script_survey survey = {0};
     struct tv_bytes line;
-    while (tv_cursor_take_line(&cursor, &line))
+    while (survey.others < script_count_found(&survey) + MAX_OTHERS &&
+           tv_cursor_take_line(&cursor, &line))
         script_survey_line(&survey, line);
     return survey;
 }
@@ -241,8 +255,7 @@ static int perf_script_sniff(struct tv_bytes prefix, uint64_t size)
     size_t bare = heads[SCRIPT_ABOVE].count + heads[SCRIPT_BEFORE].count + heads[SCRIPT_LONE].count;
     if (script_has_header(prefix))
         return 90;
-    if (script_count_timed(&survey) + heads[SCRIPT_EVENT].count + bare + survey.frames <=
-        survey.others)
+    if (script_count_found(&survey) <= survey.others)
         return 0;
     if (script_is_proven(&survey))
         return 60;
