@@ -2,7 +2,9 @@
 // "Send to server" in the Save menu, with a real upload server: the trace arrives with the token of
 // the user's file, and each fault of that file says what to do.
 import { strict as assert } from 'node:assert';
+import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openPage, ready, until } from './browser.mjs';
@@ -104,8 +106,11 @@ test('a wrong token, and a file that others may read, are told as such', async (
   });
 });
 
-test('a server that does not answer is told, and the dialog may be closed meanwhile', () =>
-  asUser('to = http://127.0.0.1:1/\n', 0o600, async (page) => {
+test('while a server does not answer the dialog may be closed', async () => {
+  const silent = createServer().listen(0, '127.0.0.1');
+  silent.unref();
+  await once(silent, 'listening');
+  await asUser(`to = http://127.0.0.1:${silent.address().port}/\n`, 0o600, async (page) => {
     await page.keyboard.press('Control+s');
     await page.getByRole('menuitem', { name: 'Send to server' }).click();
     const dialog = page.getByRole('dialog', { name: 'Send to server' });
@@ -113,4 +118,6 @@ test('a server that does not answer is told, and the dialog may be closed meanwh
     await dialog.getByText('This goes on when the dialog is closed').waitFor();
     await page.keyboard.press('Escape');
     await until(() => dialog.count(), 0, 'the dialog');
-  }));
+  });
+  silent.close();
+});
