@@ -13,7 +13,7 @@ struct started {
     struct tv_engines *engines;
     struct tv_engines_options options;
     char folder[64], program[4096];
-    char lines[4000]; /* everything logged, with line ends */
+    char lines[4000]; /* everything logged, with line ends; the supervisor writes it until finish */
     bool keeps_index;
     atomic_uint indexed, whole; /* number of calls, and of calls with `whole` */
 };
