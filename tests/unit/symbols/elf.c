@@ -174,7 +174,9 @@ static void finds_lines_without_symbols(void **state)
     if (tv_elf_read(path, (uintptr_t)__executable_start, &elf, NULL) == TV_OK) {
         if (tv_elf_find(elf, address_of(landmark), &place) && place.file.length > 5) {
             assert_memory_equal(place.file.data + place.file.length - 5, "elf.c", 5);
-            assert_true(ends_with(place.declared, "/elf.c"));
+            /* with -gline-tables-only clang names no function here */
+            if (place.function.length > 0)
+                assert_true(ends_with(place.declared, "/elf.c"));
         }
         tv_elf_free(elf);
     }
