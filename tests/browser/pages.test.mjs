@@ -60,12 +60,13 @@ test('a page that was used is reused, and keeps nothing', async () => {
   assert.equal(second.page, first.page);
   assert.deepEqual(await second.page.evaluate(kept), fresh);
   assert.deepEqual(await second.page.evaluate(stored), empty);
-  const held = second.page.evaluate(
-    () =>
-      new Promise((done) => addEventListener('mousemove', (e) => done([e.buttons, e.shiftKey]))),
-  );
+  await second.page.evaluate(() => {
+    window.held = new Promise((done) =>
+      addEventListener('mousemove', (e) => done([e.buttons, e.shiftKey])),
+    );
+  });
   await second.page.mouse.move(400, 400);
-  assert.deepEqual(await held, [0, false]);
+  assert.deepEqual(await second.page.evaluate(() => window.held), [0, false]);
   await second.close();
 });
 
