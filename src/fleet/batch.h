@@ -105,6 +105,9 @@ struct tv_fleet_batch {
 /* Return the columns of a table. (tables.c) */
 const struct tv_parquet_column *tv_fleet_columns(enum tv_fleet_table table, size_t *count);
 
+/* Begin a Parquet file of a table, with notes that tell other programs what it is. (tables.c) */
+struct tv_parquet *tv_fleet_parquet_new(struct tv_out *out, enum tv_fleet_table table);
+
 static inline struct fleet_details *tv_fleet_details(struct tv_fleet_batch *batch,
                                                      enum tv_fleet_table table)
 {

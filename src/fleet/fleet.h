@@ -19,6 +19,7 @@
 #include "sql/sql.h"
 
 #define TV_FLEET_SCHEMA 1
+#define TV_FLEET_SCHEMA_TEXT "1"
 #define TV_FLEET_HASH 32u /* bytes of SHA-256 */
 
 /* The tables.  TRACE is written last: rows of the others count only with it.  A batch without rows

@@ -26,6 +26,7 @@
 
 struct fleet_merging {
     struct tv_parquet *parquet;
+    enum tv_fleet_table table;
     const struct tv_parquet_column *columns;
     size_t count;
     size_t batch; /* the column of that name */
@@ -190,7 +191,7 @@ static enum tv_status merge_write(struct tv_sql *sql, struct fleet_merging *merg
 {
     while (strcmp(merging->columns[merging->batch].name, "batch") != 0)
         merging->batch++; /* every table has one */
-    merging->parquet = tv_parquet_new(out, merging->columns, merging->count);
+    merging->parquet = tv_fleet_parquet_new(out, merging->table);
     enum tv_status status = tv_sql_for_each_row(sql, (const char *)query->buffer, merging->count,
                                                 merge_take_row, merging, err);
     if (status == TV_OK)
@@ -203,7 +204,7 @@ enum tv_status tv_fleet_merge_write(struct tv_sql *sql, const struct tv_fleet_me
                                     enum tv_fleet_table table, struct tv_out *out,
                                     struct tv_error *err)
 {
-    struct fleet_merging merging = {.number = merge->number};
+    struct fleet_merging merging = {.table = table, .number = merge->number};
     struct tv_out query;
     assert(merge->count > 0);
     merging.columns = tv_fleet_columns(table, &merging.count);
@@ -261,7 +262,7 @@ static void merge_put_old(struct tv_out *sql, const struct tv_fleet_rollup *roll
 enum tv_status tv_fleet_rollup_write(struct tv_sql *sql, const struct tv_fleet_rollup *rollup,
                                      struct tv_out *out, struct tv_error *err)
 {
-    struct fleet_merging merging = {.number = rollup->batch};
+    struct fleet_merging merging = {.table = TV_FLEET_ROLLUP, .number = rollup->batch};
     struct tv_out query;
     merging.columns = tv_fleet_columns(TV_FLEET_ROLLUP, &merging.count);
     tv_out_init_memory(&query);

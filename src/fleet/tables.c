@@ -405,6 +405,16 @@ const struct tv_parquet_column *tv_fleet_columns(enum tv_fleet_table table, size
     return fleet_tables[table].columns;
 }
 
+struct tv_parquet *tv_fleet_parquet_new(struct tv_out *out, enum tv_fleet_table table)
+{
+    struct tv_parquet *parquet =
+        tv_parquet_new(out, fleet_tables[table].columns, fleet_tables[table].count);
+    tv_parquet_add_note(parquet, "traceview.schema", TV_FLEET_SCHEMA_TEXT);
+    tv_parquet_add_note(parquet, "traceview.table", fleet_tables[table].name);
+    tv_parquet_add_note(parquet, "traceview.version", TV_VERSION);
+    return parquet;
+}
+
 size_t tv_fleet_column_count(enum tv_fleet_table table)
 {
     return fleet_tables[table].count;
@@ -448,7 +458,7 @@ enum tv_status tv_fleet_batch_write(const struct tv_fleet_batch *batch, enum tv_
     struct tv_rowbinary binary;
     tv_rowbinary_init(&binary, out, to.columns, to.count);
     if (form == TV_FLEET_PARQUET)
-        to.parquet = tv_parquet_new(out, to.columns, to.count);
+        to.parquet = tv_fleet_parquet_new(out, table);
     else if (form == TV_FLEET_ROWBINARY)
         to.binary = &binary;
     else

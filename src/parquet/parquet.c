@@ -97,6 +97,10 @@ struct parquet_group {
     uint64_t rows;
 };
 
+struct parquet_note {
+    const char *key, *value;
+};
+
 struct tv_parquet {
     struct tv_out *out;
     uint64_t offset; /* in the file */
@@ -106,6 +110,8 @@ struct tv_parquet {
     size_t group_count, group_capacity;
     uint64_t rows, group_rows;
     unsigned workers;
+    struct parquet_note notes[TV_PARQUET_MAX_NOTES];
+    size_t note_count;
 };
 
 /* ---- Levels ---- */
@@ -718,6 +724,20 @@ static void parquet_put_group(struct tv_thrift *thrift, const struct tv_parquet 
 
 /* Write the FileMetaData: 1 version, 2 schema, 3 rows, 4 row groups, 6 program,
  * 7 orders of the columns. */
+/* Write the notes as key_value_metadata. */
+static void parquet_put_notes(struct tv_thrift *thrift, const struct tv_parquet *parquet)
+{
+    if (parquet->note_count == 0)
+        return;
+    tv_thrift_list(thrift, 5, TV_THRIFT_STRUCT, parquet->note_count);
+    for (size_t i = 0; i < parquet->note_count; i++) {
+        tv_thrift_begin_item(thrift);
+        tv_thrift_binary(thrift, 1, tv_bytes_of(parquet->notes[i].key));
+        tv_thrift_binary(thrift, 2, tv_bytes_of(parquet->notes[i].value));
+        tv_thrift_end(thrift);
+    }
+}
+
 static void parquet_put_metadata(const struct tv_parquet *parquet, struct tv_out *out)
 {
     struct tv_thrift thrift = {.out = out};
@@ -728,6 +748,7 @@ static void parquet_put_metadata(const struct tv_parquet *parquet, struct tv_out
     tv_thrift_list(&thrift, 4, TV_THRIFT_STRUCT, parquet->group_count);
     for (size_t i = 0; i < parquet->group_count; i++)
         parquet_put_group(&thrift, parquet, &parquet->groups[i]);
+    parquet_put_notes(&thrift, parquet);
     tv_thrift_binary(&thrift, 6, tv_bytes_of("traceview"));
     /* Each column is ordered by its type; without this, ranges of unsigned numbers are ignored. */
     tv_thrift_list(&thrift, 7, TV_THRIFT_STRUCT, parquet->count);
@@ -761,6 +782,12 @@ struct tv_parquet *tv_parquet_new(struct tv_out *out, const struct tv_parquet_co
     }
     tv_out_text(out, "PAR1");
     return parquet;
+}
+
+void tv_parquet_add_note(struct tv_parquet *parquet, const char *key, const char *value)
+{
+    assert(parquet->note_count < TV_PARQUET_MAX_NOTES);
+    parquet->notes[parquet->note_count++] = (struct parquet_note){key, value};
 }
 
 void tv_parquet_free(struct tv_parquet *parquet)

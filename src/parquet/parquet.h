@@ -34,6 +34,11 @@ struct tv_parquet;
 struct tv_parquet *tv_parquet_new(struct tv_out *out, const struct tv_parquet_column *columns,
                                   size_t count);
 
+/* Add a note about the whole file to its metadata, which readers show as pairs of key and value.
+ * Both texts must outlive the writer. */
+#define TV_PARQUET_MAX_NOTES 4u
+void tv_parquet_add_note(struct tv_parquet *parquet, const char *key, const char *value);
+
 /* Free the writer; a file that was not finished is not valid. */
 void tv_parquet_free(struct tv_parquet *parquet);
 
