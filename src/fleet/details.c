@@ -322,13 +322,14 @@ static void fleet_add_findings(struct tv_fleet_batch *batch, uint64_t number,
 
 /* ---- Slices ---- */
 
-enum { SLICE_ID, SLICE_START, SLICE_LENGTH };
+enum { SLICE_ID, SLICE_START, SLICE_LENGTH, SLICE_CPU, SLICE_UTID };
 
 /* The slices of a trace that have rows. */
 struct fleet_slices {
     struct tv_fleet_batch *batch;
     const struct tv_trace *trace;
     const struct fleet_numbers *numbers;
+    bool has_cpu;   /* the slices of the row that is read have CPU times */
     bool *wanted;   /* [frames] */
     uint64_t count; /* number of wanted slices */
 };
@@ -367,8 +368,10 @@ static void fleet_add_slice(struct fleet_slices *slices, uint32_t thread, uint64
     struct fleet_detail *row =
         fleet_add_detail(slices->batch, TV_FLEET_SLICE, slices->numbers->trace);
     uint32_t above = slices->trace->paths.nodes[path->parent].frame;
-    if (thread < info->thread_count)
+    if (thread < info->thread_count) {
         row->texts[0] = fleet_copy_text(slices->batch, info, info->threads[thread].name);
+        row->numbers[SLICE_UTID] = thread; /* as in SQL */
+    }
     row->texts[1] = fleet_copy_text(slices->batch, info, info->frames[path->frame].name);
     if (path->parent != TV_ROOT_PATH && above < info->frame_count)
         row->texts[2] = fleet_copy_text(slices->batch, info, info->frames[above].name);
@@ -376,6 +379,8 @@ static void fleet_add_slice(struct fleet_slices *slices, uint32_t thread, uint64
     row->numbers[SLICE_ID] = (int64_t)id;
     row->numbers[SLICE_START] = slice->start;
     row->numbers[SLICE_LENGTH] = slice->length;
+    if (slices->has_cpu && !(slice->flags & TV_SLICE_NO_CPU))
+        row->numbers[SLICE_CPU] = slice->cpu_length;
     tv_fleet_add_name(slices->batch, info, &info->frames[path->frame], row->method);
 }
 
@@ -386,6 +391,7 @@ static void fleet_read_slices(struct fleet_slices *slices, uint32_t row, uint64_
     const struct tv_trace *trace = slices->trace;
     uint32_t count = trace->rows[row].count, got;
     uint32_t thread = trace->tracks[trace->rows[row].track].thread;
+    slices->has_cpu = trace->columns[trace->rows[row].columns].cpu_start != NULL;
     for (uint32_t first = 0; first < count; first += got) {
         got = count - first < SLICES_AT_ONCE ? count - first : SLICES_AT_ONCE;
         tv_slices_read(trace, row, first, got, some);
@@ -399,7 +405,7 @@ static uint64_t fleet_add_slices(struct tv_fleet_batch *batch, const struct tv_f
                                  const struct fleet_numbers *numbers, const struct tv_trace *trace)
 {
     const struct tv_trace_info *info = trace->head;
-    struct fleet_slices slices = {batch, trace, numbers, NULL, 0};
+    struct fleet_slices slices = {.batch = batch, .trace = trace, .numbers = numbers};
     struct tv_out scratch;
     uint64_t id = 0;
     if (origin->name_count == 0)

@@ -273,7 +273,8 @@ static const struct tv_parquet_column fleet_slice_columns[] = {
     {"thread", TV_PARQUET_TEXT, false},      {"name", TV_PARQUET_TEXT, false},
     {"parent_name", TV_PARQUET_TEXT, false}, {"method", TV_PARQUET_UINT64, false},
     {"id", TV_PARQUET_INT64, false},         {"ts", TV_PARQUET_INT64, false},
-    {"dur", TV_PARQUET_INT64, false},
+    {"dur", TV_PARQUET_INT64, false},        {"cpu", TV_PARQUET_INT64, false},
+    {"utid", TV_PARQUET_INT64, false},
 };
 
 /* Fields of struct fleet_detail that each table uses. */
