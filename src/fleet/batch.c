@@ -29,6 +29,7 @@
 
 #include "analysis/calltree/derived_trees.h"
 #include "analysis/calltree/profile.h"
+#include "analysis/compare/run_table.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/sort.h"
@@ -191,6 +192,32 @@ static uint32_t fleet_text(struct tv_fleet_batch *batch, const struct tv_trace_i
     return tv_interner_add(batch->strings, tv_trace_info_text(info, string));
 }
 
+/* Return the name of a method, with its class, in the form that numbers of compilers do not change;
+ * empty: the form is the name. */
+static uint32_t fleet_form(struct tv_fleet_batch *batch, const struct tv_trace_info *info,
+                           const struct tv_frame *frame)
+{
+    struct tv_bytes class_name = tv_trace_info_text(info, frame->class_name);
+    struct tv_bytes name = tv_trace_info_text(info, frame->name);
+    struct tv_out form, whole;
+    tv_out_init_memory(&form);
+    tv_out_init_memory(&whole);
+    if (class_name.length > 0) {
+        tv_run_names_normal(&form, class_name, TV_NAMES_SIMILAR);
+        tv_out_char(&form, '.');
+        tv_out_bytes(&whole, class_name);
+        tv_out_char(&whole, '.');
+    }
+    tv_run_names_normal(&form, name, TV_NAMES_SIMILAR);
+    tv_out_bytes(&whole, name);
+    struct tv_bytes text = {form.buffer, form.length};
+    bool is_same = tv_bytes_equal(text, (struct tv_bytes){whole.buffer, whole.length});
+    uint32_t string = is_same ? TV_EMPTY_STRING : tv_interner_add(batch->strings, text);
+    tv_out_release(&form);
+    tv_out_release(&whole);
+    return string;
+}
+
 void tv_fleet_add_name(struct tv_fleet_batch *batch, const struct tv_trace_info *info,
                        const struct tv_frame *frame, uint64_t method)
 {
@@ -206,6 +233,7 @@ void tv_fleet_add_name(struct tv_fleet_batch *batch, const struct tv_trace_info 
         .signature = fleet_text(batch, info, frame->signature),
         .category = fleet_text(batch, info, frame->category),
         .file = fleet_text(batch, info, frame->file),
+        .form = fleet_form(batch, info, frame),
         .line = frame->line,
     };
 }

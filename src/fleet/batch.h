@@ -46,6 +46,7 @@ struct fleet_bucket {
 struct fleet_name {
     uint64_t method;
     uint32_t class_name, name, signature, category, file;
+    uint32_t form; /* class and name with '#' for generated numbers; empty: it has none */
     int32_t line;
 };
 

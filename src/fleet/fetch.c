@@ -49,6 +49,7 @@ static const char *const fetch_names[] = {
     "concat(class, '.', name)",
     "concat(name, ' ', signature)",
     "concat(class, '.', name, ' ', signature)",
+    "form",
     "class", /* only in conditions */
 };
 

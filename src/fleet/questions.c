@@ -237,9 +237,10 @@ static enum tv_status fleet_put_runs(struct tv_out *sql, const struct tv_fleet_q
     TV_DUCK_PUT(sql,
                 "with methods as (select method from method_name where name = ? or "
                 "class || '.' || name = ? or "
-                "concat_ws(' ', concat_ws('.', class, name), signature) = ?), run as (select "
+                "concat_ws(' ', concat_ws('.', class, name), signature) = ? or form = ?), "
+                "run as (select "
                 "trace, batch, uri, coalesce(recorded, added) as began, ",
-                method, method, method);
+                method, method, method, method);
     fleet_put_group(sql, question);
     enum tv_status status = fleet_put_where(sql, question->where, err);
     tv_out_text(sql, "), runs as (select r.trace, any_value(r.uri) as uri, any_value(r.began) as "

@@ -147,6 +147,7 @@ static const struct tv_parquet_column fleet_name_columns[] = {
     {"class", TV_PARQUET_TEXT, false},     {"name", TV_PARQUET_TEXT, false},
     {"signature", TV_PARQUET_TEXT, false}, {"category", TV_PARQUET_TEXT, false},
     {"file", TV_PARQUET_TEXT, false},      {"line", TV_PARQUET_INT64, false},
+    {"form", TV_PARQUET_TEXT, false},
 };
 
 static void fleet_put_name(struct fleet_writer *to, size_t row)
@@ -160,6 +161,7 @@ static void fleet_put_name(struct fleet_writer *to, size_t row)
         fleet_put_text(to, 2 + i, texts[i]);
     if (name->line > 0)
         fleet_put_i64(to, 7, name->line);
+    fleet_put_text(to, 8, name->form);
 }
 
 static const struct tv_parquet_column fleet_method_columns[] = {
