@@ -60,9 +60,9 @@ static void append_traces(const struct append_job *job)
     APPEND_ROWS(to, job->from, trace);
     for (size_t i = first; i < to->trace_count; i++) {
         struct fleet_trace *trace = &to->traces[i];
-        uint32_t *const texts[] = {&trace->uri,   &trace->format,    &trace->clocks,
-                                   &trace->value, &trace->recording, &trace->unit,
-                                   &trace->boot,  &trace->error};
+        uint32_t *const texts[] = {&trace->uri,       &trace->format, &trace->clocks, &trace->value,
+                                   &trace->recording, &trace->unit,   &trace->boot,   &trace->error,
+                                   &trace->program,   &trace->host};
         for (size_t k = 0; k < TV_COUNT(texts); k++)
             *texts[k] = append_string(job, *texts[k]);
         for (size_t k = 0; k < FLEET_DECLARED; k++)

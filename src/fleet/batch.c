@@ -321,8 +321,8 @@ static void fleet_add_paths(struct tv_fleet_batch *batch, const struct tv_fleet_
 
 /* ---- The row of the trace itself ---- */
 
-/* Set a label of a trace: its column if it has one, else an entry of the lists.
- * A later value replaces an earlier one. */
+/* Set a label of a trace: its column if it has one, else an entry of the lists.  A later value
+ * replaces an earlier one.  Program and host are an entry as well, as in older files. */
 static void fleet_add_label(struct tv_fleet_batch *batch, struct fleet_trace *row,
                             struct tv_bytes key, struct tv_bytes value)
 {
@@ -333,6 +333,10 @@ static void fleet_add_label(struct tv_fleet_batch *batch, struct fleet_trace *ro
             return;
         }
     }
+    if (tv_bytes_equal(key, TV_BYTES("program")))
+        row->program = text;
+    else if (tv_bytes_equal(key, TV_BYTES("host")))
+        row->host = text;
     uint32_t name = tv_interner_add(batch->strings, key);
     for (uint32_t i = 0; i < row->label_count; i++) {
         if (batch->labels[row->first_label + i].key == name) {
@@ -358,6 +362,10 @@ static void fleet_add_labels(struct tv_fleet_batch *batch, struct fleet_trace *r
         if (value.length == 0 && i == FLEET_SIDE)
             value = tv_run_find_label(info, TV_LABEL_SIDE);
         row->declared[i] = tv_interner_add(batch->strings, value);
+    }
+    if (info->input_count > 0) {
+        row->program = tv_interner_add(batch->strings, tv_fleet_program_of(info));
+        row->host = tv_interner_add(batch->strings, tv_fleet_host_of(info));
     }
     for (size_t i = 0; i < origin->label_count; i++) {
         struct tv_bytes label = tv_bytes_of(origin->labels[i]);

@@ -22,6 +22,7 @@ struct fleet_trace {
     uint32_t uri, format, clocks, declared[FLEET_DECLARED];
     uint32_t value, unit;     /* value and unit of samples that weigh; else empty */
     uint32_t recording, boot; /* labels of `record --side` */
+    uint32_t program, host;   /* label of that name, else what the trace says */
     uint32_t error;           /* why it could not be read, and has no other rows; else empty */
     int64_t round;            /* likewise; 0: unknown */
     bool overflow;
@@ -114,6 +115,11 @@ static inline struct fleet_details *tv_fleet_details(struct tv_fleet_batch *batc
 {
     return &batch->details[table - TV_FLEET_THREAD];
 }
+
+/* Return the program that was recorded, and the host that it ran on; empty: the trace does not say,
+ * or there are several. (origin.c) */
+struct tv_bytes tv_fleet_program_of(const struct tv_trace_info *info);
+struct tv_bytes tv_fleet_host_of(const struct tv_trace_info *info);
 
 /* Add the name of a method, unless the batch has it. (batch.c) */
 void tv_fleet_add_name(struct tv_fleet_batch *batch, const struct tv_trace_info *info,

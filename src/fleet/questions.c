@@ -164,8 +164,20 @@ static void fleet_put_label(struct tv_out *sql, enum tv_sql_dialect dialect, str
 {
     static const char *const columns[] = {"t.?", "?"};
     static const char *const entries[] = {"t.labels[?]", "label_values[indexOf(label_keys, ?)]"};
+    static const char *const both[] = {
+        "coalesce(t.?, t.labels[?])",
+        "if(empty(?), label_values[indexOf(label_keys, ?)], ?)",
+    };
     const char *column = fleet_label_column(key);
-    if (column)
+    const char *own = tv_bytes_equal(key, TV_BYTES("program")) ? "program"
+                      : tv_bytes_equal(key, TV_BYTES("host"))  ? "host"
+                                                               : NULL;
+    if (own) /* rows of older versions have the label only */
+        tv_sql_put(
+            sql, dialect, both[dialect],
+            (const struct tv_sql_word[]){TV_SQL_NAME(own), TV_SQL_TEXT(key), TV_SQL_NAME(own)},
+            dialect == TV_SQL_DUCKDB ? 2 : 3);
+    else if (column)
         TV_SQL_PUT(sql, dialect, columns[dialect], TV_SQL_NAME(column));
     else
         TV_SQL_PUT(sql, dialect, entries[dialect], TV_SQL_TEXT(key));

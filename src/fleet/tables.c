@@ -238,6 +238,8 @@ static const struct tv_parquet_column fleet_trace_columns[] = {
     {"value", TV_PARQUET_TEXT, false},     {"unit", TV_PARQUET_TEXT, false},
     {"recording", TV_PARQUET_TEXT, false}, {"round", TV_PARQUET_INT64, false},
     {"boot", TV_PARQUET_TEXT, false},      {"error", TV_PARQUET_TEXT, false},
+    {"program", TV_PARQUET_TEXT, false},   {"host", TV_PARQUET_TEXT, false},
+    {"traceview", TV_PARQUET_TEXT, false},
 };
 
 /* The tables of struct fleet_detail: trace, batch, texts, a method, numbers. */
@@ -368,6 +370,9 @@ static void fleet_put_trace(struct fleet_writer *to, size_t row)
         fleet_put_i64(to, 27, trace->round);
     fleet_put_text(to, 28, trace->boot);
     fleet_put_text(to, 29, trace->error);
+    fleet_put_text(to, 30, trace->program);
+    fleet_put_text(to, 31, trace->host);
+    fleet_put_bytes(to, 32, TV_BYTES(TV_VERSION));
 }
 
 static const struct {
