@@ -39,6 +39,7 @@ const SECONDS = {
   lower: 16,
   windows: 16,
   accessibility: 15,
+  fleetFiles: 12,
   findings: 15,
   'hub-server': 15,
   motion: 15,
