@@ -88,6 +88,7 @@ static const struct tv_option fleet_options[] = {
               "write at most N rows (default: all)"),
     TV_OPTION("max-time", "TIME", TV_OPTION_SECONDS, sql.max_time,
               "stop a query that runs longer, for example 10s (default: never)"),
+    TV_OPTIONS_SCREEN,
     TV_OPTION_OUTPUT,
     TV_OPTIONS_READING,
     TV_OPTIONS_END,
@@ -336,7 +337,7 @@ enum fleet_takes {
 
 /* Options of every action, and those of actions whose answer is a table. */
 #define FLEET_COMMON "to|max-memory|jobs|q|help"
-#define FLEET_ANSWER "format|max-rows|max-time|output|o"
+#define FLEET_ANSWER "format|max-rows|max-time|wide|no-pager|output|o"
 
 static const struct fleet_action {
     const char *name;

@@ -329,7 +329,7 @@ static enum tv_status fleet_try_answer(struct tv_fleet_store *store, const char 
     enum tv_status status =
         how.format == TV_SQL_PARQUET
             ? tv_output_open_binary(&output, settings->output, settings->quiet, err)
-            : tv_output_open(&output, settings->output, settings->quiet, err);
+            : tv_output_open_text(&output, settings, how.format == TV_SQL_TABLE, err);
     if (status != TV_OK)
         return status;
     store->meter = NULL;
