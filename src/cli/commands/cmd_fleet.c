@@ -327,6 +327,18 @@ static enum tv_status fleet_schema(const struct tv_command *command,
 
 /* ---- The command ---- */
 
+/* The chart of trends: a mark for the median of each version, then the last median.  Marks begin at
+ * the smallest median, or at three quarters of the largest, so that noise does not look like a
+ * change. */
+static const char fleet_chart_of_trends[] =
+    "select method, array_to_string(list_transform(string_split(medians, ','), lambda v: case when "
+    "v = '' then ' ' else substr('\u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588', 1 + "
+    "round(7 * (v::double - bottom) / (largest - bottom))::int, 1) end), '') as course, last from "
+    "(select *, least(list_min(known), 0.75 * list_max(known)) as bottom, "
+    "greatest(list_max(known), 1) as largest, known[-1] as last from (select *, "
+    "list_filter(list_transform(string_split(medians, ','), lambda v: try_cast(v as bigint)), "
+    "lambda v: v is not null) as known from answer))";
+
 /* Arguments after the action's name. */
 enum fleet_takes {
     FLEET_TAKES_TRACES,
@@ -345,34 +357,39 @@ static const struct fleet_action {
     const char *text;          /* what its argument is */
     const char *const formats; /* those of --format */
     tv_fleet_action *run;
+    const char *chart;   /* SELECT from `answer` for --format chart, which draws the last number;
+                            NULL: the answer itself */
     const char *options; /* options beside FLEET_COMMON, with "|" between them */
 } fleet_actions[] = {
-    {"add", FLEET_TAKES_TRACES, "a file", "table", tv_fleet_add,
+    {"add", FLEET_TAKES_TRACES, "a file", "table", tv_fleet_add, NULL,
      "label|labels-from|paths|names|mapping|symbols|no-cache"},
-    {"rows", FLEET_TAKES_TRACES, "a file", "table|jsonl|parquet|rowbinary", tv_fleet_rows,
+    {"rows", FLEET_TAKES_TRACES, "a file", "table|jsonl|parquet|rowbinary", tv_fleet_rows, NULL,
      "label|labels-from|paths|names|table|mapping|symbols|no-cache|format|output|o"},
-    {"sql", FLEET_TAKES_TEXT, "a query", FLEET_SQL_FORMATS, fleet_sql, FLEET_ANSWER},
+    {"sql", FLEET_TAKES_TEXT, "a query", FLEET_SQL_FORMATS, fleet_sql, NULL, FLEET_ANSWER},
     {"trend", FLEET_TAKES_TEXT, "a method", FLEET_SQL_FORMATS, fleet_trend,
+     "select * exclude (low, median, high), low, high, median from answer",
      "by|figure|where|" FLEET_ANSWER},
     {"trends", FLEET_TAKES_NOTHING, "no argument", FLEET_SQL_FORMATS, fleet_trends,
-     "by|figure|where|" FLEET_ANSWER},
+     fleet_chart_of_trends, "by|figure|where|" FLEET_ANSWER},
     {"outliers", FLEET_TAKES_TEXT, "a method", FLEET_SQL_FORMATS, fleet_outliers,
-     "by|figure|where|" FLEET_ANSWER},
+     "select uri, label, ratio, figure from answer", "by|figure|where|" FLEET_ANSWER},
     {"which", FLEET_TAKES_TEXTS, "a condition such as 'p95(draw) > 16ms'", FLEET_SQL_FORMATS,
-     fleet_which, "where|" FLEET_ANSWER},
+     fleet_which, "select uri, version, device, figure from answer", "where|" FLEET_ANSWER},
     {"regressions", FLEET_TAKES_NOTHING, "--base and --new",
-     "table|csv|json|markdown|junit|sarif|github|gitlab", tv_fleet_regressions,
+     "table|csv|json|markdown|junit|sarif|github|gitlab", tv_fleet_regressions, NULL,
      "base|new|figure|where|fail-if|rules|allow-none|no-total|min-share|report|" FLEET_ANSWER},
     {"flamegraph", FLEET_TAKES_NOTHING, "--base and --new", "table|json|svg", tv_fleet_flamegraph,
-     "base|new|figure|where|max-time|format|output|o"},
+     NULL, "base|new|figure|where|max-time|format|output|o"},
     {"changes", FLEET_TAKES_NOTHING, "no argument", FLEET_SQL_FORMATS, tv_fleet_changes,
+     "select method, version, p, change from answer",
      "by|figure|where|since|fail-if|allow-none|" FLEET_ANSWER},
-    {"prepare", FLEET_TAKES_NOTHING, "no argument", "table", tv_fleet_prepare, ""},
-    {"compact", FLEET_TAKES_NOTHING, "no argument", "table", tv_fleet_compact, ""},
-    {"expire", FLEET_TAKES_NOTHING, "no argument", "table", tv_fleet_expire, "keep"},
-    {"migrate", FLEET_TAKES_NOTHING, "no argument", "table", tv_fleet_migrate, ""},
-    {"check", FLEET_TAKES_NOTHING, "no argument", "table", tv_fleet_check, "output|o"},
-    {"schema", FLEET_TAKES_NOTHING, "no argument", FLEET_SQL_FORMATS, fleet_schema, FLEET_ANSWER},
+    {"prepare", FLEET_TAKES_NOTHING, "no argument", "table", tv_fleet_prepare, NULL, ""},
+    {"compact", FLEET_TAKES_NOTHING, "no argument", "table", tv_fleet_compact, NULL, ""},
+    {"expire", FLEET_TAKES_NOTHING, "no argument", "table", tv_fleet_expire, NULL, "keep"},
+    {"migrate", FLEET_TAKES_NOTHING, "no argument", "table", tv_fleet_migrate, NULL, ""},
+    {"check", FLEET_TAKES_NOTHING, "no argument", "table", tv_fleet_check, NULL, "output|o"},
+    {"schema", FLEET_TAKES_NOTHING, "no argument", FLEET_SQL_FORMATS, fleet_schema, NULL,
+     FLEET_ANSWER},
 };
 
 static const char *fleet_action_name(size_t index)
@@ -443,6 +460,12 @@ static bool fleet_lists_word(const char *list, struct tv_bytes word)
             return true;
     }
     return false;
+}
+
+const char *tv_fleet_chart(const struct tv_settings *settings)
+{
+    const struct fleet_action *action = fleet_find_action(settings->fleet.action);
+    return settings->table.format == TV_SQL_CHART && action ? action->chart : NULL;
 }
 
 /* Does an action heed an option?  A callback of tv_options_help. */

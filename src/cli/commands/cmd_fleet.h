@@ -168,6 +168,10 @@ enum tv_status tv_fleet_open(struct tv_fleet_store *store, const struct tv_setti
                              struct tv_error *err) TV_MUST_CHECK;
 enum tv_status tv_fleet_open_bare(struct tv_fleet_store *store, const struct tv_settings *settings,
                                   struct tv_error *err) TV_MUST_CHECK;
+/* Return the SELECT from `answer` that --format chart draws instead of the answer; NULL: none.
+ * (cmd_fleet.c) */
+const char *tv_fleet_chart(const struct tv_settings *settings);
+
 /* Tell how many traces lack the label by which a question groups, unless -q or none does: the
  * question leaves them out. (cmd_fleet.c) */
 void tv_fleet_tell_unlabelled(struct tv_fleet_store *store,

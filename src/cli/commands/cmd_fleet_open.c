@@ -342,8 +342,9 @@ static enum tv_status fleet_try_answer(struct tv_fleet_store *store, const char 
     return tv_output_finish(&output, status, err);
 }
 
-enum tv_status tv_fleet_write_answer(struct tv_fleet_store *store, const char *query,
-                                     struct tv_error *err)
+/* Write the answer; try again without the files that turn out to be damaged. */
+static enum tv_status fleet_write_query(struct tv_fleet_store *store, const char *query,
+                                        struct tv_error *err)
 {
     bool begun;
     enum tv_status status = fleet_try_answer(store, query, &begun, err);
@@ -354,5 +355,19 @@ enum tv_status tv_fleet_write_answer(struct tv_fleet_store *store, const char *q
                            "damaged files away, or write to a file with --output");
         status = fleet_try_answer(store, query, &begun, err);
     }
+    return status;
+}
+
+enum tv_status tv_fleet_write_answer(struct tv_fleet_store *store, const char *query,
+                                     struct tv_error *err)
+{
+    const char *chart = tv_fleet_chart(store->settings);
+    if (!chart)
+        return fleet_write_query(store, query, err);
+    struct tv_out drawn;
+    tv_out_init_memory(&drawn);
+    tv_out_format(&drawn, "with answer as (%s) %s", query, chart);
+    enum tv_status status = fleet_write_query(store, tv_sql_end(&drawn), err);
+    tv_out_release(&drawn);
     return status;
 }
