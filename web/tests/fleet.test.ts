@@ -112,4 +112,11 @@ test('fleet: a line of medians has gaps, and lies in the middle if nothing chang
   assert.equal(sparkPath('1,3,,2', 30, 10), 'M0.0 10.0L10.0 0.0M30.0 5.0');
   assert.equal(sparkPath('4,4', 30, 10), 'M0.0 5.0L30.0 5.0');
   assert.equal(sparkPath('', 30, 10), '');
+  assert.equal(sparkPath('0,0', 30, 10), 'M0.0 5.0L30.0 5.0');
+});
+
+test('fleet: a line of medians shows noise smaller than a step', () => {
+  // The box is at least a quarter of 100 high, so 10 points are 10 / 25 of it: 4.
+  assert.equal(sparkPath('90,100', 30, 10), 'M0.0 7.0L30.0 3.0');
+  assert.equal(sparkPath('60,100', 30, 10), 'M0.0 10.0L30.0 0.0');
 });

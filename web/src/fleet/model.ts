@@ -134,14 +134,21 @@ export function lastChange(
   return own.reduce<ChangePoint | null>((a, b) => (a && place(a) > place(b) ? a : b), null);
 }
 
+/**
+ * The least range of medians that a line shows, as a share of the highest: a line that always filled
+ * its box would make noise of 2 % look like a step of 25 %.
+ */
+const MIN_SPREAD = 0.25;
+
 /** Return the path of a line through medians, in a box of this size; a gap ends a piece. */
 export function sparkPath(medians: string, width: number, height: number): string {
   const values = medians.split(',').map((word) => (word === '' ? null : Number(word)));
   const known = values.filter((value) => value !== null);
   const [low, high] = [Math.min(...known), Math.max(...known)];
   const step = width / Math.max(1, values.length - 1);
+  const spread = Math.max(high - low, MIN_SPREAD * high);
   const y = (value: number): number =>
-    high > low ? height - ((value - low) / (high - low)) * height : height / 2;
+    spread > 0 ? height * (0.5 - (value - (low + high) / 2) / spread) : height / 2;
   return values
     .map((value, i) => {
       if (value === null) return '';
