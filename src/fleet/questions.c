@@ -168,11 +168,12 @@ static void fleet_put_label(struct tv_out *sql, enum tv_sql_dialect dialect, str
         "coalesce(t.?, t.labels[?])",
         "if(empty(?), label_values[indexOf(label_keys, ?)], ?)",
     };
-    const char *column = fleet_label_column(key);
-    const char *own = tv_bytes_equal(key, TV_BYTES("program")) ? "program"
-                      : tv_bytes_equal(key, TV_BYTES("host"))  ? "host"
-                                                               : NULL;
-    if (own) /* rows of older versions have the label only */
+    static const char *const facts[] = {"program", "host", "format", "unit"};
+    const char *column = fleet_label_column(key), *own = NULL;
+    for (size_t i = 0; i < TV_COUNT(facts); i++)
+        if (tv_bytes_equal(key, tv_bytes_of(facts[i])))
+            own = facts[i];
+    if (own) /* the trace itself tells it; else a label may */
         tv_sql_put(
             sql, dialect, both[dialect],
             (const struct tv_sql_word[]){TV_SQL_NAME(own), TV_SQL_TEXT(key), TV_SQL_NAME(own)},
@@ -263,6 +264,25 @@ static enum tv_status fleet_put_runs(struct tv_out *sql, const struct tv_fleet_q
     tv_out_text(sql, ")::bigint as figure, arg_max(m.max_slice, m.max) as slice ");
     fleet_put_rows_of(sql, "run");
     tv_out_text(sql, "and m.method in (select method from methods) group by r.trace) ");
+    return status;
+}
+
+/* The unit of a trace `t`: calls are in ns. */
+#define FLEET_UNIT "coalesce(nullif(t.unit, 'nanoseconds'), 'ns')"
+
+enum tv_status tv_fleet_ask_all_units(struct tv_out *sql, const struct tv_fleet_question *question,
+                                      struct tv_error *err)
+{
+    tv_out_text(sql, "select count(distinct " FLEET_UNIT ") from trace t where t.error is null");
+    return fleet_put_where(sql, question->where, err);
+}
+
+enum tv_status tv_fleet_ask_units(struct tv_out *sql, const struct tv_fleet_question *question,
+                                  struct tv_error *err)
+{
+    enum tv_status status = fleet_put_runs(sql, question, err);
+    tv_out_text(sql, "select " FLEET_UNIT " as unit, count(*) from runs join trace t using (trace) "
+                     "group by 1 order by 2 desc, 1");
     return status;
 }
 

@@ -31,6 +31,7 @@
 #include "fleet/fleet.h"
 #include "sql/duckdb.h"
 #include "sql/sql.h"
+#include "writers/text/names.h"
 
 #define LONGEST_FOLDER (PATH_MAX - 64)
 
@@ -140,6 +141,62 @@ static void fleet_tell_unknown_method(const struct tv_settings *settings)
         where ? " with " : "", where ? where : "", settings->files.items[0]);
 }
 
+static enum tv_status fleet_take_count(void *context, const struct tv_sql_value *values,
+                                       struct tv_error *err)
+{
+    (void)err;
+    *(uint64_t *)context = tv_fleet_value_key(&values[0]);
+    return TV_OK;
+}
+
+/* Units, as "ns of 3 traces, bytes of 1 trace". */
+struct fleet_units {
+    struct tv_out text;
+    size_t count;
+};
+
+/* Append a unit to the list in the context. */
+static enum tv_status fleet_take_unit(void *context, const struct tv_sql_value *values,
+                                      struct tv_error *err)
+{
+    struct fleet_units *units = context;
+    uint64_t count = tv_fleet_value_key(&values[1]);
+    (void)err;
+    tv_out_text(&units->text, units->count++ > 0 ? ", " : "");
+    tv_names_line(&units->text, values[0].text);
+    tv_out_format(&units->text, " of %" PRIu64 " %s", count,
+                  tv_plural((size_t)count, "trace", "traces"));
+    return TV_OK;
+}
+
+/* Say that the figures of an answer have several units, such as times of calls and weights of
+ * samples of one method: their median is no figure of either. */
+static void fleet_tell_units(struct tv_fleet_store *store, const struct tv_fleet_question *question)
+{
+    struct tv_error ignored = {0}; /* the question itself was answered */
+    struct fleet_units units = {.count = 0};
+    struct tv_out query;
+    uint64_t count = 0;
+    tv_out_init_memory(&query);
+    tv_out_init_memory(&units.text);
+    enum tv_status status = tv_fleet_ask_all_units(&query, question, &ignored);
+    if (status == TV_OK)
+        status = tv_sql_for_each_row(store->sql, tv_sql_end(&query), 1, fleet_take_count, &count,
+                                     &ignored);
+    query.length = 0;
+    if (status == TV_OK && count > 1)
+        status = tv_fleet_ask_units(&query, question, &ignored);
+    if (status == TV_OK && count > 1)
+        status = tv_sql_for_each_row(store->sql, tv_sql_end(&query), 2, fleet_take_unit, &units,
+                                     &ignored);
+    if (status == TV_OK && units.count > 1)
+        tv_message("traceview: these figures have several units: %.*s; ask for one with --where "
+                   "'format=NAME', or for each with --by unit",
+                   (int)units.text.length, (const char *)units.text.buffer);
+    tv_out_release(&units.text);
+    tv_out_release(&query);
+}
+
 /* Ask a question about a method, which `put` writes as SQL. */
 static enum tv_status fleet_ask_question(const struct tv_settings *settings,
                                          enum tv_status (*put)(struct tv_out *,
@@ -153,6 +210,7 @@ static enum tv_status fleet_ask_question(const struct tv_settings *settings,
         .where = settings->fleet.where,
         .figure = fleet_figures[settings->fleet.figure],
     };
+    const char *grouped = question.by ? question.by : "version";
     struct tv_fleet_store store;
     struct tv_out query;
     tv_out_init_memory(&query);
@@ -163,6 +221,8 @@ static enum tv_status fleet_ask_question(const struct tv_settings *settings,
             status = tv_fleet_write_answer(&store, tv_sql_end(&query), err);
         if (status == TV_OK && store.rows == 0 && !settings->quiet)
             fleet_tell_unknown_method(settings);
+        else if (status == TV_OK && !settings->quiet && strcmp(grouped, "unit") != 0)
+            fleet_tell_units(&store, &question);
         tv_fleet_close(&store, code);
     }
     tv_out_release(&query);
@@ -176,14 +236,6 @@ static enum tv_status fleet_trend(const struct tv_command *command,
 {
     (void)command;
     return fleet_ask_question(settings, tv_fleet_ask_trend, code, err);
-}
-
-static enum tv_status fleet_take_count(void *context, const struct tv_sql_value *values,
-                                       struct tv_error *err)
-{
-    (void)err;
-    *(uint64_t *)context = tv_fleet_value_key(&values[0]);
-    return TV_OK;
 }
 
 void tv_fleet_tell_unlabelled(struct tv_fleet_store *store,
