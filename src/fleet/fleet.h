@@ -229,6 +229,9 @@ struct tv_fleet_question {
 /* Words of --figure, "|" between them. */
 #define TV_FLEET_FIGURES "excl|incl|excl_cpu|incl_cpu|calls|max|p50|p95|p99"
 
+/* Append the SELECT of up to three methods whose names have this one in them, or almost are it. */
+void tv_fleet_ask_similar(struct tv_out *sql, const char *method);
+
 /* Append a query for the number of units of all traces of a question, which is fast, and one for
  * the units of those that have its method: a row for each, with the number of traces. */
 enum tv_status tv_fleet_ask_all_units(struct tv_out *sql, const struct tv_fleet_question *question,

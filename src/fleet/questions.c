@@ -147,7 +147,8 @@ enum tv_status tv_fleet_take_label(struct tv_bytes *left, struct tv_bytes *key,
         return TV_OK;
     if (!tv_bytes_split(&start, '=', key) || key->length == 0)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "expected KEY=VALUE, with blanks between several, not '%.*s'",
+                       "expected KEY=VALUE, such as version=1.5, with blanks between several, not "
+                       "'%.*s'",
                        (int)(word.length < 200 ? word.length : 200), (const char *)word.data);
     rest = (struct tv_bytes){start.data, start.length + rest.length};
     size_t quote = fleet_find_quote(rest);
@@ -265,6 +266,16 @@ static enum tv_status fleet_put_runs(struct tv_out *sql, const struct tv_fleet_q
     fleet_put_rows_of(sql, "run");
     tv_out_text(sql, "and m.method in (select method from methods) group by r.trace) ");
     return status;
+}
+
+void tv_fleet_ask_similar(struct tv_out *sql, const char *method)
+{
+    const struct tv_sql_word part = TV_SQL_TEXT(tv_bytes_of(method));
+    TV_DUCK_PUT(sql,
+                "select name from (select distinct concat_ws('.', class, name) as name from "
+                "method_name) where contains(lower(name), lower(?)) or "
+                "levenshtein(lower(name), lower(?)) <= 2 order by length(name), name limit 3",
+                part, part);
 }
 
 /* The unit of a trace `t`: calls are in ns. */

@@ -131,14 +131,39 @@ static enum tv_status fleet_sql(const struct tv_command *command,
     return fleet_answer(settings, settings->files.items[0], code, err);
 }
 
-/* An answer about a method has no rows: its name may be misspelled, or no trace have the labels. */
-static void fleet_tell_unknown_method(const struct tv_settings *settings)
+/* Append a name to the list in the context. */
+static enum tv_status fleet_take_name(void *context, const struct tv_sql_value *values,
+                                      struct tv_error *err)
 {
-    const char *where = settings->fleet.where;
-    tv_message(
-        "traceview: no trace%s%s has a method named '%s': `traceview fleet trends` lists the "
-        "largest ones",
-        where ? " with " : "", where ? where : "", settings->files.items[0]);
+    struct tv_out *names = context;
+    (void)err;
+    tv_out_text(names, names->length > 0 ? " or " : "");
+    tv_names_line(names, values[0].text);
+    return TV_OK;
+}
+
+/* An answer about a method has no rows: its name may be misspelled, or no trace have the labels. */
+static void fleet_tell_unknown_method(struct tv_fleet_store *store)
+{
+    const struct tv_settings *settings = store->settings;
+    const char *where = settings->fleet.where, *method = settings->files.items[0];
+    struct tv_error ignored = {0}; /* the question itself was answered */
+    struct tv_out query, names;
+    tv_out_init_memory(&query);
+    tv_out_init_memory(&names);
+    tv_fleet_ask_similar(&query, method);
+    enum tv_status status =
+        tv_sql_for_each_row(store->sql, tv_sql_end(&query), 1, fleet_take_name, &names, &ignored);
+    if (status == TV_OK && names.length > 0)
+        tv_message("traceview: no trace%s%s has a method named '%s'; the fleet has %.*s",
+                   where ? " with " : "", where ? where : "", method, (int)names.length,
+                   (const char *)names.buffer);
+    else
+        tv_message("traceview: no trace%s%s has a method named '%s': `traceview fleet trends` "
+                   "lists the largest ones",
+                   where ? " with " : "", where ? where : "", method);
+    tv_out_release(&names);
+    tv_out_release(&query);
 }
 
 static enum tv_status fleet_take_count(void *context, const struct tv_sql_value *values,
@@ -220,7 +245,7 @@ static enum tv_status fleet_ask_question(const struct tv_settings *settings,
         if (status == TV_OK)
             status = tv_fleet_write_answer(&store, tv_sql_end(&query), err);
         if (status == TV_OK && store.rows == 0 && !settings->quiet)
-            fleet_tell_unknown_method(settings);
+            fleet_tell_unknown_method(&store);
         else if (status == TV_OK && !settings->quiet && strcmp(grouped, "unit") != 0)
             fleet_tell_units(&store, &question);
         tv_fleet_close(&store, code);

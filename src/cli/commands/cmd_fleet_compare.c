@@ -343,7 +343,10 @@ static enum tv_status fleet_read_sides(struct fleet_comparing *comparing, const 
                                                 fleet_take_run, comparing, err);
     for (size_t side = 0; side < 2 && status == TV_OK; side++)
         if (comparing->sides[side] == 0)
-            status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: the fleet has no trace of %s",
+            status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                             "--%s: the fleet has no trace of %s: `traceview fleet sql 'select "
+                             "version, device, scenario, count(*) as traces from trace group by "
+                             "all'` lists what it has",
                              side == 0 ? "base" : "new", side == 0 ? fleet->base : fleet->fresh);
     if (status == TV_OK && comparing->table->by == TV_ROWS_BY_PATH)
         status = fleet_read_paths(comparing, err);
