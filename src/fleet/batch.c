@@ -384,6 +384,10 @@ static void fleet_add_recording(struct tv_fleet_batch *batch, struct fleet_trace
     const struct tv_trace_info *info = profile->head;
     struct tv_run run = tv_run_describe("", TV_RUN_NEW, 0, info);
     row->round = run.round;
+    row->clock_cost = run.clock_cost;
+    row->interval = profile->figures.interval;
+    row->obfuscated = run.obfuscated;
+    row->native = run.native;
     row->recording = tv_interner_add(batch->strings, tv_run_find_label(info, TV_LABEL_SESSION));
     row->boot = tv_interner_add(batch->strings, tv_run_find_label(info, TV_LABEL_BOOT));
     if (!profile->figures.sampled)

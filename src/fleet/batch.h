@@ -25,6 +25,9 @@ struct fleet_trace {
     uint32_t program, host;   /* label of that name, else what the trace says */
     uint32_t error;           /* why it could not be read, and has no other rows; else empty */
     int64_t round;            /* likewise; 0: unknown */
+    int64_t clock_cost;       /* as in struct tv_run, and those below */
+    int64_t interval;
+    bool obfuscated, native;
     bool overflow;
     uint32_t first_label, label_count;
 };

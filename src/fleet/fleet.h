@@ -266,11 +266,11 @@ struct tv_fleet_sides {
 };
 
 /* Append statements that make the table `run` and answer a row for each trace: side, uri, recorded,
- * clocks, is it sampled, do its figures weigh, value, unit, recording, round, boot, calls, and the
- * totals on both clocks. */
+ * clocks, is it sampled, do its figures weigh, value, unit, recording, round, boot, calls, the
+ * totals on both clocks, format, clock_cost, value_interval, obfuscated, native. */
 enum tv_status tv_fleet_ask_runs(struct tv_out *sql, const struct tv_fleet_sides *sides,
                                  struct tv_error *err) TV_MUST_CHECK;
-#define TV_FLEET_RUN_COLUMNS 14u
+#define TV_FLEET_RUN_COLUMNS 19u
 
 /* The names of the methods of these traces, and of all methods: method, class, category, name,
  * signature.  Then a row for each trace and method, in the order of both: number of the run, place

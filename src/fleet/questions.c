@@ -454,7 +454,8 @@ enum tv_status tv_fleet_ask_runs(struct tv_out *sql, const struct tv_fleet_sides
                 "create or replace temp table run as select row_number() over (order by "
                 "half.side, t.uri, t.trace) - 1 as number, half.side, t.trace, t.batch, t.uri, "
                 "t.recorded, t.clocks, t.sampled_interval, t.value, t.unit, t.recording, t.round, "
-                "t.boot, t.calls from trace t, (values (0), (1)) half(side) "
+                "t.boot, t.calls, t.format, t.clock_cost, t.value_interval, t.obfuscated, t.native "
+                "from trace t, (values (0), (1)) half(side) "
                 "where t.error is null and (");
     enum tv_status status = fleet_put_side(sql, 0, sides->base, err);
     tv_out_text(sql, " or ");
@@ -466,14 +467,16 @@ enum tv_status tv_fleet_ask_runs(struct tv_out *sql, const struct tv_fleet_sides
     tv_out_text(sql, "; ");
     if (!sides->by_path)
         fleet_prepare_methods(sql, sides->has_lengths);
-    tv_out_format(sql,
-                  "select r.side::bigint, r.uri, r.recorded, r.clocks, "
-                  "r.sampled_interval is not null, r.value is not null, r.value, r.unit, "
-                  "r.recording, r.round, r.boot, r.calls, s.excl, s.excl_cpu from run r left join "
-                  "(select m.trace, sum(m.excl)::bigint as excl, "
-                  "sum(m.excl_cpu)::bigint as excl_cpu from %s group by m.trace) s using (trace) "
-                  "order by number",
-                  sides->by_path ? "method_file m" FLEET_OF_RUNS : "run_row m");
+    tv_out_format(
+        sql,
+        "select r.side::bigint, r.uri, r.recorded, r.clocks, "
+        "r.sampled_interval is not null, r.value is not null, r.value, r.unit, "
+        "r.recording, r.round, r.boot, r.calls, s.excl, s.excl_cpu, r.format, r.clock_cost, "
+        "r.value_interval, r.obfuscated, r.native from run r left join "
+        "(select m.trace, sum(m.excl)::bigint as excl, "
+        "sum(m.excl_cpu)::bigint as excl_cpu from %s group by m.trace) s using (trace) "
+        "order by number",
+        sides->by_path ? "method_file m" FLEET_OF_RUNS : "run_row m");
     return status;
 }
 

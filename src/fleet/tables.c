@@ -223,23 +223,43 @@ static void fleet_put_path(struct fleet_writer *to, size_t row)
 }
 
 static const struct tv_parquet_column fleet_trace_columns[] = {
-    {"trace", TV_PARQUET_UINT64, false},   {"batch", TV_PARQUET_UINT64, false},
-    {"schema", TV_PARQUET_INT64, false},   {"hash", TV_PARQUET_TEXT, false},
-    {"uri", TV_PARQUET_TEXT, false},       {"recorded", TV_PARQUET_INT64, false},
-    {"added", TV_PARQUET_INT64, false},    {"format", TV_PARQUET_TEXT, false},
-    {"bytes", TV_PARQUET_INT64, false},    {"span", TV_PARQUET_INT64, false},
-    {"cpu", TV_PARQUET_INT64, false},      {"threads", TV_PARQUET_INT64, false},
-    {"calls", TV_PARQUET_INT64, false},    {"sampled_interval", TV_PARQUET_INT64, false},
-    {"clocks", TV_PARQUET_TEXT, false},    {"overflow", TV_PARQUET_BOOLEAN, false},
-    {"health", TV_PARQUET_INT64, false},   {"version", TV_PARQUET_TEXT, false},
-    {"commit", TV_PARQUET_TEXT, false},    {"device", TV_PARQUET_TEXT, false},
-    {"scenario", TV_PARQUET_TEXT, false},  {"side", TV_PARQUET_TEXT, false},
-    {"label_keys", TV_PARQUET_TEXT, true}, {"label_values", TV_PARQUET_TEXT, true},
-    {"value", TV_PARQUET_TEXT, false},     {"unit", TV_PARQUET_TEXT, false},
-    {"recording", TV_PARQUET_TEXT, false}, {"round", TV_PARQUET_INT64, false},
-    {"boot", TV_PARQUET_TEXT, false},      {"error", TV_PARQUET_TEXT, false},
-    {"program", TV_PARQUET_TEXT, false},   {"host", TV_PARQUET_TEXT, false},
+    {"trace", TV_PARQUET_UINT64, false},
+    {"batch", TV_PARQUET_UINT64, false},
+    {"schema", TV_PARQUET_INT64, false},
+    {"hash", TV_PARQUET_TEXT, false},
+    {"uri", TV_PARQUET_TEXT, false},
+    {"recorded", TV_PARQUET_INT64, false},
+    {"added", TV_PARQUET_INT64, false},
+    {"format", TV_PARQUET_TEXT, false},
+    {"bytes", TV_PARQUET_INT64, false},
+    {"span", TV_PARQUET_INT64, false},
+    {"cpu", TV_PARQUET_INT64, false},
+    {"threads", TV_PARQUET_INT64, false},
+    {"calls", TV_PARQUET_INT64, false},
+    {"sampled_interval", TV_PARQUET_INT64, false},
+    {"clocks", TV_PARQUET_TEXT, false},
+    {"overflow", TV_PARQUET_BOOLEAN, false},
+    {"health", TV_PARQUET_INT64, false},
+    {"version", TV_PARQUET_TEXT, false},
+    {"commit", TV_PARQUET_TEXT, false},
+    {"device", TV_PARQUET_TEXT, false},
+    {"scenario", TV_PARQUET_TEXT, false},
+    {"side", TV_PARQUET_TEXT, false},
+    {"label_keys", TV_PARQUET_TEXT, true},
+    {"label_values", TV_PARQUET_TEXT, true},
+    {"value", TV_PARQUET_TEXT, false},
+    {"unit", TV_PARQUET_TEXT, false},
+    {"recording", TV_PARQUET_TEXT, false},
+    {"round", TV_PARQUET_INT64, false},
+    {"boot", TV_PARQUET_TEXT, false},
+    {"error", TV_PARQUET_TEXT, false},
+    {"program", TV_PARQUET_TEXT, false},
+    {"host", TV_PARQUET_TEXT, false},
     {"traceview", TV_PARQUET_TEXT, false},
+    {"clock_cost", TV_PARQUET_INT64, false},
+    {"value_interval", TV_PARQUET_INT64, false},
+    {"obfuscated", TV_PARQUET_BOOLEAN, false},
+    {"native", TV_PARQUET_BOOLEAN, false},
 };
 
 /* The tables of struct fleet_detail: trace, batch, texts, a method, numbers. */
@@ -373,6 +393,14 @@ static void fleet_put_trace(struct fleet_writer *to, size_t row)
     fleet_put_text(to, 30, trace->program);
     fleet_put_text(to, 31, trace->host);
     fleet_put_bytes(to, 32, TV_BYTES(TV_VERSION));
+    if (trace->clock_cost > 0)
+        fleet_put_i64(to, 33, trace->clock_cost);
+    if (trace->interval > 0)
+        fleet_put_i64(to, 34, trace->interval);
+    if (is_read) {
+        fleet_put_i64(to, 35, trace->obfuscated);
+        fleet_put_i64(to, 36, trace->native);
+    }
 }
 
 static const struct {

@@ -28,7 +28,8 @@
 /* A trace as a run; the table wants its methods directly after it. */
 struct fleet_run {
     struct tv_run run;
-    uint32_t value, unit; /* strings */
+    uint32_t value, unit;  /* strings */
+    uint32_t name, format; /* strings with a NUL */
 };
 
 /* The names of a method, as strings of the comparison. */
@@ -69,6 +70,25 @@ struct fleet_comparing {
     struct tv_fleet_store store;
 };
 
+/* Keep a text with a NUL, as texts of files do not have one. */
+static uint32_t fleet_keep_text(struct fleet_comparing *comparing, struct tv_bytes text)
+{
+    struct tv_out copy;
+    tv_out_init_memory(&copy);
+    tv_out_bytes(&copy, text);
+    tv_out_char(&copy, '\0');
+    uint32_t string =
+        tv_interner_add(comparing->strings, (struct tv_bytes){copy.buffer, copy.length});
+    tv_out_release(&copy);
+    return string;
+}
+
+/* Return such a text, which may move when others are added. */
+static const char *fleet_kept_text(const struct fleet_comparing *comparing, uint32_t string)
+{
+    return (const char *)tv_interner_get(comparing->strings, string).data;
+}
+
 static enum tv_status fleet_take_run(void *context, const struct tv_sql_value *values,
                                      struct tv_error *err)
 {
@@ -79,14 +99,6 @@ static enum tv_status fleet_take_run(void *context, const struct tv_sql_value *v
     bool cpu = tv_bytes_compare(clocks, TV_BYTES("thread-cpu")) == 0;
     bool dual = tv_bytes_compare(clocks, TV_BYTES("dual")) == 0;
     int64_t round = tv_fleet_value_integer(&values[9]);
-    /* The name ends with a NUL, as texts of files do not have one. */
-    struct tv_out name;
-    tv_out_init_memory(&name);
-    tv_out_bytes(&name, tv_fleet_value_text(&values[1]));
-    tv_out_char(&name, '\0');
-    uint32_t text =
-        tv_interner_add(comparing->strings, (struct tv_bytes){name.buffer, name.length});
-    tv_out_release(&name);
     struct fleet_run run = {
         .run = {.side = fresh ? TV_RUN_NEW : TV_RUN_BASE,
                 .recorded_us = tv_fleet_value_integer(&values[2]),
@@ -101,11 +113,16 @@ static enum tv_status fleet_take_run(void *context, const struct tv_sql_value *v
                 .sampled = tv_fleet_value_integer(&values[4]) != 0,
                 .weighs = tv_fleet_value_integer(&values[5]) != 0,
                 .no_calls = tv_fleet_value_integer(&values[5]) != 0 ||
-                            tv_fleet_value_integer(&values[11]) == 0},
+                            tv_fleet_value_integer(&values[11]) == 0,
+                .clock_cost = tv_fleet_value_integer(&values[15]),
+                .interval = tv_fleet_value_integer(&values[16]),
+                .obfuscated = tv_fleet_value_integer(&values[17]) != 0,
+                .native = tv_fleet_value_integer(&values[18]) != 0},
         .value = tv_interner_add(comparing->strings, tv_fleet_value_text(&values[6])),
         .unit = tv_interner_add(comparing->strings, tv_fleet_value_text(&values[7])),
+        .name = fleet_keep_text(comparing, tv_fleet_value_text(&values[1])),
+        .format = fleet_keep_text(comparing, tv_fleet_value_text(&values[14])),
     };
-    run.run.session = text; /* replaced by the name when all are known */
     comparing->runs = tv_array_reserve(comparing->runs, &comparing->capacity, comparing->count + 1,
                                        sizeof *comparing->runs);
     comparing->runs[comparing->count++] = run;
@@ -118,8 +135,10 @@ static void fleet_begin_runs(struct fleet_comparing *comparing, size_t end)
 {
     while (comparing->begun < end && comparing->begun < comparing->count) {
         struct fleet_run *one = &comparing->runs[comparing->begun++];
-        one->run.name = (const char *)tv_interner_get(comparing->strings, one->run.session).data;
-        one->run.session = 0;
+        one->run.name = fleet_kept_text(comparing, one->name);
+        one->run.format = fleet_kept_text(comparing, one->format);
+        if (one->run.format[0] == '\0')
+            one->run.format = NULL;
         tv_run_table_begin_run(comparing->table, &one->run,
                                tv_interner_get(comparing->strings, one->value),
                                tv_interner_get(comparing->strings, one->unit));
