@@ -135,24 +135,17 @@ enum tv_status tv_fleet_batch_write(const struct tv_fleet_batch *batch, enum tv_
 
 /* ---- Batches of a folder (merge.c) ---- */
 
-/* The traces of the merged batches that are kept. */
-enum tv_fleet_part {
-    TV_FLEET_ALL,
-    TV_FLEET_BEFORE, /* those that began before a time */
-    TV_FLEET_SINCE,  /* the others */
-};
-
-/* Batches that are merged into one.  Its number follows from its traces (tv_fleet_number_of). */
+/* Batches that are merged into one, which has all of their traces that have not expired. */
 struct tv_fleet_merge {
     const uint64_t *batches;
     size_t count;
-    uint64_t number;
-    enum tv_fleet_part part;
-    int64_t edge; /* boundary of the part, in microseconds since 1970 */
+    uint64_t number;                       /* of the new batch */
+    const uint64_t *with[TV_FLEET_TABLES]; /* those of the batches that have a file of the table */
+    size_t with_count[TV_FLEET_TABLES];
 };
 
-/* Append a SELECT that returns the numbers of the traces whose first batch is among these, in
- * ascending order, and whether each could be read. */
+/* Append a SELECT that returns the numbers of the traces of the new batch, in ascending order, and
+ * whether each could be read. */
 void tv_fleet_ask_traces(struct tv_out *sql, const struct tv_fleet_merge *merge);
 
 /* Write a table of the merged batch as a Parquet file. */
@@ -166,12 +159,20 @@ void tv_fleet_ask_columns(struct tv_out *sql, enum tv_fleet_table table, uint64_
 /* Return how many columns a table has in this version. */
 size_t tv_fleet_column_count(enum tv_fleet_table table);
 
-/* The rollup of a batch, without the traces that other rollups have already. */
+/* The rollup of the traces of a batch that began before a time.  Those that a rollup of an older
+ * version has already expire, too, but are not in the sums. */
 struct tv_fleet_rollup {
     uint64_t batch;
+    uint64_t number; /* of the rollup */
+    int64_t edge;    /* in microseconds since 1970 */
     const uint64_t *without;
     size_t without_count;
 };
+
+/* Append a SELECT as that of tv_fleet_ask_traces, of the traces of a rollup. */
+void tv_fleet_ask_old_traces(struct tv_out *sql, const struct tv_fleet_rollup *rollup);
+
+/* Write a rollup as a Parquet file. */
 enum tv_status tv_fleet_rollup_write(struct tv_sql *sql, const struct tv_fleet_rollup *rollup,
                                      struct tv_out *out, struct tv_error *err) TV_MUST_CHECK;
 

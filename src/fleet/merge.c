@@ -9,9 +9,9 @@
  * not write files.  A list comes as a text, "LENGTH:VALUE" for each value, with
  * the length in bytes, so that no value needs to be escaped.
  *
- * A rollup sums up the traces of a batch that is going to be removed, by labels
- * and month.  It is written before the batch disappears, and the view `rollup`
- * shows it only afterwards, so no trace counts twice or never.
+ * A rollup sums up old traces of a batch, by labels and month, and lists them.
+ * From the moment when its file is there, the sums count and the traces do not,
+ * whatever batches they are in by then.
  *
  * The statements name files through the variable `folder`, and batches by their
  * numbers alone: no text of a file or of a user becomes part of a statement.
@@ -48,37 +48,47 @@ static void merge_put_files(struct tv_out *sql, enum tv_fleet_table table, const
 static void merge_put_rows(struct tv_out *sql, enum tv_fleet_table table, const uint64_t *batches,
                            size_t count)
 {
-    tv_out_text(sql, "(select * from read_parquet(");
-    merge_put_files(sql, table, batches, count);
-    tv_out_text(sql, ", union_by_name = true) union all by name ");
+    tv_out_char(sql, '(');
+    if (count > 0) {
+        tv_out_text(sql, "select * from read_parquet(");
+        merge_put_files(sql, table, batches, count);
+        tv_out_text(sql, ", union_by_name = true) union all by name ");
+    }
     tv_fleet_put_empty(sql, table);
     tv_out_char(sql, ')');
 }
 
-/* Append the rows of a detail table, of which not every batch has a file. */
-static void merge_put_details(struct tv_out *sql, enum tv_fleet_table table,
-                              const struct tv_fleet_merge *merge)
-{
-    TV_DUCK_PUT(sql, "(select * from ?_file where batch in (?))",
-                TV_SQL_PLAIN(tv_fleet_table_name(table)),
-                TV_SQL_NUMBERS(merge->batches, merge->count));
-}
-
-/* Append the common table "stored_trace" with the rows of these batches and this part. */
+/* Append the traces of these batches: all that have not expired, each once, also those that count
+ * as a trace of another batch.  That one may be joined at the same time, and its new batch may
+ * leave them out for the sake of these. */
 static void merge_put_traces(struct tv_out *sql, const struct tv_fleet_merge *merge)
 {
-    TV_DUCK_PUT(sql, "(select * from stored_trace where batch in (?)",
-                TV_SQL_NUMBERS(merge->batches, merge->count));
-    if (merge->part != TV_FLEET_ALL)
-        tv_out_format(sql, " and coalesce(recorded, added) %s %" PRId64,
-                      merge->part == TV_FLEET_BEFORE ? "<" : ">=", merge->edge);
-    tv_out_char(sql, ')');
+    tv_out_text(sql, "(select * exclude (place) from (select f.*, row_number() over (partition by "
+                     "f.trace order by f.error is not null, f.added, f.batch) as place from ");
+    merge_put_rows(sql, TV_FLEET_TRACE, merge->batches, merge->count);
+    tv_out_text(sql, " f anti join expired_trace e on f.trace = e.trace) where place = 1)");
+}
+
+/* Append the traces that a rollup is about. */
+static void merge_put_old_traces(struct tv_out *sql, const struct tv_fleet_rollup *rollup)
+{
+    tv_out_format(sql,
+                  "(select * from stored_trace where batch = %" PRIu64
+                  " and coalesce(recorded, added) < %" PRId64 ")",
+                  rollup->batch, rollup->edge);
 }
 
 void tv_fleet_ask_traces(struct tv_out *sql, const struct tv_fleet_merge *merge)
 {
     tv_out_text(sql, "select trace, error is null from ");
     merge_put_traces(sql, merge);
+    tv_out_text(sql, " order by trace");
+}
+
+void tv_fleet_ask_old_traces(struct tv_out *sql, const struct tv_fleet_rollup *rollup)
+{
+    tv_out_text(sql, "select trace, error is null from ");
+    merge_put_old_traces(sql, rollup);
     tv_out_text(sql, " order by trace");
 }
 
@@ -117,10 +127,7 @@ static void merge_ask(struct tv_out *sql, const struct tv_fleet_merge *merge,
         merge_put_traces(sql, merge);
         tv_out_text(sql, " r");
     } else {
-        if (tv_fleet_is_detail(table))
-            merge_put_details(sql, table, merge);
-        else
-            merge_put_rows(sql, table, merge->batches, merge->count);
+        merge_put_rows(sql, table, merge->with[table], merge->with_count[table]);
         tv_out_text(sql, " r");
         if (table != TV_FLEET_METHOD_NAME) {
             tv_out_text(sql, " semi join ");
@@ -234,11 +241,10 @@ void tv_fleet_ask_columns(struct tv_out *sql, enum tv_fleet_table table, uint64_
  */
 static void merge_put_old(struct tv_out *sql, const struct tv_fleet_rollup *rollup)
 {
-    struct tv_fleet_merge merge = {.batches = &rollup->batch, .count = 1};
     tv_out_text(sql, "with old as (select *, dense_rank() over (order by month, version, device, "
                      "scenario, side, label_keys, label_values, unit) as part from (select *, "
                      "strftime(make_timestamp(coalesce(recorded, added)), '%Y-%m') as month from ");
-    merge_put_traces(sql, &merge);
+    merge_put_old_traces(sql, rollup);
     tv_out_text(sql, " where true");
     if (rollup->without_count > 0)
         TV_DUCK_PUT(sql, " and trace not in (?)",
@@ -258,11 +264,13 @@ static void merge_put_old(struct tv_out *sql, const struct tv_fleet_rollup *roll
  *     sketch   the sums as two lists again
  *     total    the other figures, added up
  *     name     names of the methods
+ *
+ * The last row has no method; it lists the traces.
  */
 enum tv_status tv_fleet_rollup_write(struct tv_sql *sql, const struct tv_fleet_rollup *rollup,
                                      struct tv_out *out, struct tv_error *err)
 {
-    struct fleet_merging merging = {.table = TV_FLEET_ROLLUP, .number = rollup->batch};
+    struct fleet_merging merging = {.table = TV_FLEET_ROLLUP, .number = rollup->number};
     struct tv_out query;
     merging.columns = tv_fleet_columns(TV_FLEET_ROLLUP, &merging.count);
     tv_out_init_memory(&query);
@@ -284,8 +292,10 @@ enum tv_status tv_fleet_rollup_write(struct tv_sql *sql, const struct tv_fleet_r
     merge_put_columns(&query, &merging);
     tv_out_text(&query,
                 " from (select 0 as batch, * exclude (part) from total join part using (part) "
-                "left join sketch using (part, method) left join name using (method)) r "
-                "order by r.month, r.method, r.version");
+                "left join sketch using (part, method) left join name using (method) "
+                "union all by name select 0 as batch, list(trace order by trace) as counts from ");
+    merge_put_old_traces(&query, rollup);
+    tv_out_text(&query, ") r order by r.month, r.method, r.version");
     tv_out_char(&query, '\0');
     enum tv_status status = merge_write(sql, &merging, &query, out, err);
     tv_out_release(&query);

@@ -22,9 +22,12 @@
 #include "fleet/batch.h"
 
 const char *const tv_fleet_views[] = {
+    /* The traces of the rollups: a row without a method lists them (tables.c). */
+    "create view expired_trace as select unnest(counts) as trace, batch from rollup_file "
+    "where method is null",
     "create view stored_trace as select * exclude (place) from (select *, "
     "row_number() over (partition by trace order by error is not null, added, batch) as place from "
-    "trace_file) "
+    "trace_file f anti join expired_trace e on f.trace = e.trace) "
     "where place = 1",
     "create view trace as select * exclude (label_keys, label_values), "
     "map(label_keys, label_values) as labels from stored_trace",
@@ -51,10 +54,11 @@ const char *const tv_fleet_views[] = {
     FLEET_DETAIL_VIEW("finding"),
     FLEET_DETAIL_VIEW("frame"),
     FLEET_DETAIL_VIEW("slice"),
-    /* The rollup of a batch counts when the batch is gone. */
+    /* A rollup of an older version, which has the name of a batch, counts when the batch is gone.
+     */
     "create view rollup as select r.* exclude (batch, label_keys, label_values), "
     "map(r.label_keys, r.label_values) as labels "
-    "from rollup_file r anti join trace_file t on r.batch = t.batch",
+    "from rollup_file r anti join trace_file t on r.batch = t.batch where r.method is not null",
     NULL,
 };
 

@@ -324,7 +324,8 @@ static void fleet_put_detail(struct fleet_writer *to, size_t row)
             fleet_put_i64(to, column, detail->numbers[i]);
 }
 
-/* Sums over the traces of a batch that have the same labels and month (merge.c). */
+/* Sums over the traces of a batch that have the same labels and month (merge.c).  In a folder, a
+ * row without a method has the keys of these traces in `counts`. */
 static const struct tv_parquet_column fleet_rollup_columns[] = {
     {"batch", TV_PARQUET_UINT64, false},   {"month", TV_PARQUET_TEXT, false},
     {"version", TV_PARQUET_TEXT, false},   {"device", TV_PARQUET_TEXT, false},

@@ -150,13 +150,34 @@ void tv_fleet_labels_release(struct tv_fleet_labels *table);
 bool tv_fleet_labels_find(const struct tv_fleet_labels *table, const char *path,
                           struct tv_words *labels);
 
+/* ---- The files at one moment (cmd_fleet_listing.c) ---- */
+
+struct tv_fleet_listing {
+    struct tv_words names[TV_FLEET_FOLDERS]; /* without ".parquet", in ascending order */
+};
+
+/* Read all names.  A listing that was read before may be read again. */
+void tv_fleet_listing_read(struct tv_fleet_listing *listing, const char *to);
+void tv_fleet_listing_release(struct tv_fleet_listing *listing);
+
+/* Tell whether the same batches and rollups count. */
+bool tv_fleet_listing_is_equal(const struct tv_fleet_listing *a, const struct tv_fleet_listing *b);
+
+/* Tell whether there is a file of this name, or of a batch. */
+bool tv_fleet_listing_has(const struct tv_fleet_listing *listing, enum tv_fleet_table table,
+                          const char *name);
+bool tv_fleet_listing_has_batch(const struct tv_fleet_listing *listing, enum tv_fleet_table table,
+                                uint64_t batch);
+
 /* ---- Answers (cmd_fleet_open.c) ---- */
 
 /* The folder as a database, without the batches of damaged files. */
 struct tv_fleet_store {
     const struct tv_settings *settings;
     struct tv_sql *sql;
-    struct tv_words damaged; /* names of files, "0123456789abcdef.parquet" */
+    struct tv_words damaged;         /* names of files, "0123456789abcdef.parquet" */
+    struct tv_fleet_listing listing; /* the files that the views read */
+    unsigned changes;                /* how often other files were found after an error */
     struct tv_progress progress;
     struct tv_meter *meter; /* shows the work on a terminal, until something is written */
     uint64_t rows;          /* rows of the last answer */
@@ -181,9 +202,13 @@ void tv_fleet_tell_unlabelled(struct tv_fleet_store *store,
 void tv_fleet_stop_meter(struct tv_fleet_store *store);
 void tv_fleet_close(struct tv_fleet_store *store, int *code);
 
-/* Look for damaged files after an error.  True: there are some, which were told, and the database
- * was opened again without them, so that the question can be asked again. */
+/* Look for the reason of an error in the files.  True: other programs have replaced some of them,
+ * or some are damaged, which was told; the database was opened again with the files of now, without
+ * the damaged ones, so that the question can be asked again. */
 bool tv_fleet_recover(struct tv_fleet_store *store, struct tv_error *err);
+
+/* Open the database again with the files of now. */
+enum tv_status tv_fleet_reopen(struct tv_fleet_store *store, struct tv_error *err) TV_MUST_CHECK;
 
 /* Leave out the batches that lack a file of a table that the action reads, and tell which.
  * (cmd_fleet_damage.c) */

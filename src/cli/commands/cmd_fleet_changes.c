@@ -492,8 +492,13 @@ static enum tv_status changes_read_values(struct tv_fleet_store *store,
         bool again = series->is_full && question.parts < MAX_PARTS;
         if (again)
             question.parts = question.parts > 0 ? 4 * question.parts : 4;
-        if (status == TV_OK || (!again && !tv_fleet_drop_prepared(store, &question, err) &&
-                                !tv_fleet_recover(store, err)))
+        if (status == TV_OK)
+            break;
+        /* Prepared files are about the traces of before. */
+        bool recovers = !again && tv_fleet_recover(store, err);
+        if (recovers)
+            question.prepared = NULL;
+        if (!again && !recovers && !tv_fleet_drop_prepared(store, &question, err))
             break;
         changes_release_series(series);
         changes_init_series(series, settings);

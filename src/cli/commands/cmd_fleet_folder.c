@@ -8,10 +8,15 @@
  * it leaves the same answers and files that do not count.  Such files, and batches all of whose
  * traces are in another one, are removed when they are a day old: a writer may still be at them.
  *
- * `expire` writes rollup/BATCH.parquet, with sums over the traces of a batch, and then removes the
- * batch.  A rollup counts when its batch is gone, so that removing the file of the traces switches
- * from one to the other.  rollup/BATCH.ids keeps the numbers of the traces: `add` does not add them
- * again.
+ * `expire` publishes a rollup, with sums over old traces of a batch and the list of these traces.
+ * From that moment on the sums count and the traces do not (cmd_fleet_expire.c).
+ *
+ * Several of these programs may run at a time, and none waits for another:
+ *
+ *     - a batch is removed only after a new one is complete that has all of its traces, but for
+ *       expired ones.  So each trace stays in some batch, in whatever order others join and remove;
+ *     - the number of a new batch is random: no other program writes or removes its files;
+ *     - a program that misses a file lists the folder again, and goes on with what is there.
  */
 #include "cli/commands/cmd_fleet.h"
 
@@ -28,6 +33,8 @@
 #include "base/bytes.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/random.h"
+#include "cli/commands/cmd_fleet_folder.h"
 #include "cli/output/message.h"
 #include "cli/output/output.h"
 #include "sql/values.h"
@@ -36,30 +43,6 @@
 #define DAY (24 * 60 * 60)
 
 /* ---- What the folder has ---- */
-
-/* A batch, the month of its earliest trace, as year * 12 + month, and when its traces began. */
-struct fleet_entry {
-    uint64_t batch, bytes;
-    int64_t month, oldest, newest; /* microseconds since 1970 */
-    uint64_t traces, copies;       /* copies: traces that count as those of another batch */
-};
-
-/* The folder, as `compact` and `check` find it. */
-struct fleet_folder {
-    const char *to;
-    struct tv_fleet_store store;
-    struct fleet_entry *entries; /* in the order of months */
-    size_t count, room;
-    struct tv_map index;                /* batch -> entry */
-    uint64_t *ids;                      /* ids of the traces asked for last */
-    size_t id_count, id_room, unrolled; /* unrolled: those in front that no other rollup has */
-    struct tv_out readable;             /* those without an error, as BATCH.ids has them */
-    bool removes;
-    int64_t now; /* seconds since 1970, by the file system's clock; set when it removes */
-    uint64_t left_files, removed_files; /* left: they do not count */
-    enum tv_status removing;            /* an error: a file that does not count stays */
-    struct tv_error reason;             /* of the first such file */
-};
 
 static uint64_t fleet_number(const struct tv_sql_value *value)
 {
@@ -89,33 +72,26 @@ static enum tv_status fleet_take_entry(void *context, const struct tv_sql_value 
                                                   .month = values[1].integer,
                                                   .oldest = values[2].integer,
                                                   .newest = values[3].integer,
-                                                  .traces = fleet_number(&values[4]),
-                                                  .copies = fleet_number(&values[5])});
+                                                  .traces = fleet_number(&values[4])});
     return TV_OK;
 }
 
 /* The batches whose traces count, in the order of months. */
 static const char fleet_counting[] =
     "select batch, min(12 * year(make_timestamp(began)) + month(make_timestamp(began))) as month, "
-    "min(began), max(began), count(*), 0 from (select batch, coalesce(recorded, added) as began "
+    "min(began), max(began), count(*) from (select batch, coalesce(recorded, added) as began "
     "from stored_trace) group by batch order by month, batch";
 
-/* All batches: also those whose traces are in another one, too. */
-static const char fleet_all[] =
-    "select f.batch, 0, min(coalesce(f.recorded, f.added)), max(coalesce(f.recorded, f.added)), "
-    "count(s.trace), count(*) - count(s.trace) from trace_file f left join stored_trace s on "
-    "f.trace = s.trace and f.batch = s.batch group by f.batch order by f.batch";
-
-static enum tv_status fleet_list(struct fleet_folder *folder, const char *query,
-                                 struct tv_error *err)
+enum tv_status tv_fleet_list_batches(struct fleet_folder *folder, const char *query,
+                                     struct tv_error *err)
 {
     folder->count = 0;
     tv_map_release(&folder->index);
     tv_map_init(&folder->index);
-    return tv_sql_for_each_row(folder->store.sql, query, 6, fleet_take_entry, folder, err);
+    return tv_sql_for_each_row(folder->store.sql, query, 5, fleet_take_entry, folder, err);
 }
 
-static void fleet_release(struct fleet_folder *folder, int *code)
+void tv_fleet_release_folder(struct fleet_folder *folder, int *code)
 {
     tv_fleet_close(&folder->store, code);
     tv_map_release(&folder->index);
@@ -164,8 +140,7 @@ static void fleet_visit_batch(struct fleet_folder *folder, const char *path, uin
         fleet_add_entry(folder, (struct fleet_entry){.batch = batch});
 }
 
-/* Remove a file; one that is not there has been removed by another process. */
-static enum tv_status fleet_remove_file(const char *path, struct tv_error *err)
+enum tv_status tv_fleet_remove_file(const char *path, struct tv_error *err)
 {
     if (unlink(path) == 0 || errno == ENOENT)
         return TV_OK;
@@ -185,7 +160,7 @@ static void fleet_visit_file(struct fleet_folder *folder, const char *path, uint
     folder->left_files++;
     if (!folder->removes || stat(path, &info) != 0 || folder->now - info.st_mtime <= DAY)
         return;
-    enum tv_status status = fleet_remove_file(path, &err);
+    enum tv_status status = tv_fleet_remove_file(path, &err);
     if (status == TV_OK) {
         folder->removed_files++;
     } else if (folder->removing == TV_OK) {
@@ -194,17 +169,23 @@ static void fleet_visit_file(struct fleet_folder *folder, const char *path, uint
     }
 }
 
+/* Rollups count for ever; only what a killed program left does not. */
+static void fleet_visit_rollup(struct fleet_folder *folder, const char *path, uint64_t batch)
+{
+    if (batch == 0)
+        fleet_visit_file(folder, path, batch);
+}
+
 /* Look for files that do not count, those of traces first: without them the others do not. */
 static void fleet_look_at_files(struct fleet_folder *folder)
 {
     for (int i = TV_FLEET_TABLES - 1; i >= 0; i--)
         fleet_walk(folder, (enum tv_fleet_table)i, fleet_visit_file);
+    fleet_walk(folder, TV_FLEET_ROLLUP, fleet_visit_rollup);
 }
 
-/* Open a fleet with a file of each table.  A view of a table without files would miss those that
- * another program adds now, and joined batches would lose these rows. */
-static enum tv_status fleet_open_complete(struct tv_fleet_store *store,
-                                          const struct tv_settings *settings, struct tv_error *err)
+enum tv_status tv_fleet_open_complete(struct tv_fleet_store *store,
+                                      const struct tv_settings *settings, struct tv_error *err)
 {
     *store = (struct tv_fleet_store){.settings = settings};
     enum tv_status status = tv_fleet_add_tables(settings->fleet.to, err);
@@ -231,19 +212,12 @@ static enum tv_status fleet_take_id(void *context, const struct tv_sql_value *va
     return TV_OK;
 }
 
-/* List the traces of a merge in folder->ids and folder->readable. */
-static enum tv_status fleet_list_traces(struct fleet_folder *folder,
-                                        const struct tv_fleet_merge *merge, struct tv_error *err)
+enum tv_status tv_fleet_list_traces(struct fleet_folder *folder, const char *query,
+                                    struct tv_error *err)
 {
-    struct tv_out query;
-    tv_out_init_memory(&query);
-    tv_fleet_ask_traces(&query, merge);
     folder->id_count = 0;
     folder->readable.length = 0;
-    enum tv_status status =
-        tv_sql_for_each_row(folder->store.sql, tv_sql_end(&query), 2, fleet_take_id, folder, err);
-    tv_out_release(&query);
-    return status;
+    return tv_sql_for_each_row(folder->store.sql, query, 2, fleet_take_id, folder, err);
 }
 
 static enum tv_status fleet_put_merged(void *context, enum tv_fleet_table table, struct tv_out *out,
@@ -253,49 +227,96 @@ static enum tv_status fleet_put_merged(void *context, enum tv_fleet_table table,
     return tv_fleet_merge_write(joining->folder->store.sql, &joining->merge, table, out, err);
 }
 
-/* Remove the files of a batch, that of the traces first: if it stays, all others do. */
-static enum tv_status fleet_remove_batch(const char *to, uint64_t batch, struct tv_error *err)
+enum tv_status tv_fleet_remove_old_rollup(const char *to, uint64_t batch, struct tv_error *err)
 {
+    static const char *const suffixes[] = {".parquet", ".ids"};
     char path[PATH_MAX];
+    struct stat info;
     enum tv_status status = TV_OK;
-    for (int i = TV_FLEET_TABLES - 1; i >= 0 && status == TV_OK; i--) {
-        tv_fleet_put_path(path, to, (enum tv_fleet_table)i, batch, ".parquet");
-        status = fleet_remove_file(path, err);
+    tv_fleet_put_path(path, to, TV_FLEET_TRACE, batch, ".parquet");
+    if (stat(path, &info) != 0)
+        return TV_OK;
+    for (size_t i = 0; i < TV_COUNT(suffixes) && status == TV_OK; i++) {
+        tv_fleet_put_path(path, to, TV_FLEET_ROLLUP, batch, suffixes[i]);
+        status = tv_fleet_remove_file(path, err);
     }
-    tv_fleet_put_path(path, to, TV_FLEET_TRACE, batch, ".ids");
-    return status == TV_OK ? fleet_remove_file(path, err) : status;
+    return status;
 }
 
-/* Return a bit for each table of which no batch of a merge has a file. */
-static unsigned fleet_find_missing(const char *to, const struct tv_fleet_merge *merge)
+/* Remove the files of a batch, that of the traces first: if it stays, all others do.  If it is
+ * there again, another program has just added the same traces, and the batch stays. */
+static enum tv_status fleet_remove_batch(const char *to, uint64_t batch, struct tv_error *err)
+{
+    char path[PATH_MAX], traces[PATH_MAX];
+    struct stat info;
+    enum tv_status status = tv_fleet_remove_old_rollup(to, batch, err);
+    tv_fleet_put_path(traces, to, TV_FLEET_TRACE, batch, ".parquet");
+    if (status == TV_OK)
+        status = tv_fleet_remove_file(traces, err);
+    for (int i = TV_FLEET_TRACE - 1; i >= 0 && status == TV_OK; i--) {
+        if (stat(traces, &info) == 0)
+            return TV_OK;
+        tv_fleet_put_path(path, to, (enum tv_fleet_table)i, batch, ".parquet");
+        status = tv_fleet_remove_file(path, err);
+    }
+    tv_fleet_put_path(path, to, TV_FLEET_TRACE, batch, ".ids");
+    return status == TV_OK ? tv_fleet_remove_file(path, err) : status;
+}
+
+/* Set the batches of a merge that have a file of each table, as they were listed, and return a bit
+ * for each table of which none has one.  `room` is for merge->count numbers a table. */
+static unsigned fleet_find_files(const struct fleet_folder *folder, struct tv_fleet_merge *merge,
+                                 uint64_t *room)
 {
     unsigned missing = 0;
-    for (int i = 0; i < TV_FLEET_TABLES; i++) {
-        bool found = false;
-        for (size_t k = 0; k < merge->count && !found; k++)
-            found = tv_fleet_has_file(to, (enum tv_fleet_table)i, merge->batches[k]);
-        missing |= found ? 0 : 1u << i;
+    for (int i = 0; i < TV_FLEET_TABLES; i++, room += merge->count) {
+        enum tv_fleet_table table = (enum tv_fleet_table)i;
+        size_t count = 0;
+        for (size_t k = 0; k < merge->count; k++)
+            if (!tv_fleet_is_detail(table) ||
+                tv_fleet_listing_has_batch(&folder->store.listing, table, merge->batches[k]))
+                room[count++] = merge->batches[k];
+        merge->with[i] = room;
+        merge->with_count[i] = count;
+        missing |= count > 0 ? 0 : 1u << i;
     }
     return missing;
 }
 
-/* Write the traces of a merge as one batch, if there are any, and set its number. */
-static enum tv_status fleet_write_merged(struct fleet_folder *folder, struct tv_fleet_merge *merge,
-                                         struct tv_error *err)
+/* Choose the number of a new batch. */
+static enum tv_status fleet_choose_number(uint64_t *number, struct tv_error *err)
 {
-    enum tv_status status = fleet_list_traces(folder, merge, err);
-    merge->number = tv_fleet_number_of(folder->ids, folder->id_count);
-    struct fleet_joining joining = {folder, *merge};
-    struct tv_fleet_contents contents = {merge->number, &folder->readable, fleet_put_merged,
-                                         &joining, fleet_find_missing(folder->to, merge)};
-    if (status == TV_OK && folder->id_count > 0)
-        status = tv_fleet_write_files(folder->to, &contents, err);
+    char digits[sizeof "0123456789abcdef"];
+    enum tv_status status = tv_random_hex(digits, 16, err);
+    *number = status == TV_OK ? strtoull(digits, NULL, 16) | 1 : 0;
     return status;
 }
 
-/* Write some entries as one batch, and remove them. */
-static enum tv_status fleet_merge(struct fleet_folder *folder, const struct fleet_entry *entries,
-                                  size_t count, struct tv_error *err)
+/* Write the traces of a merge as one batch, if any has not expired. */
+static enum tv_status fleet_write_merged(struct fleet_folder *folder, struct tv_fleet_merge *merge,
+                                         struct tv_error *err)
+{
+    struct tv_out query;
+    uint64_t *room = tv_alloc(tv_size_mul(merge->count, TV_FLEET_TABLES), sizeof *room);
+    unsigned missing = fleet_find_files(folder, merge, room);
+    tv_out_init_memory(&query);
+    tv_fleet_ask_traces(&query, merge);
+    enum tv_status status = tv_fleet_list_traces(folder, tv_sql_end(&query), err);
+    tv_out_release(&query);
+    if (status == TV_OK)
+        status = fleet_choose_number(&merge->number, err);
+    struct fleet_joining joining = {folder, *merge};
+    struct tv_fleet_contents contents = {merge->number, &folder->readable, fleet_put_merged,
+                                         &joining, missing};
+    if (status == TV_OK && folder->id_count > 0)
+        status = tv_fleet_write_files(folder->to, &contents, err);
+    tv_free(room);
+    return status;
+}
+
+enum tv_status tv_fleet_replace_batches(struct fleet_folder *folder,
+                                        const struct fleet_entry *entries, size_t count,
+                                        struct tv_error *err)
 {
     uint64_t *batches = tv_alloc(count, sizeof *batches);
     struct tv_fleet_merge merge = {.batches = batches, .count = count};
@@ -303,8 +324,7 @@ static enum tv_status fleet_merge(struct fleet_folder *folder, const struct flee
         batches[i] = entries[i].batch;
     enum tv_status status = fleet_write_merged(folder, &merge, err);
     for (size_t i = 0; i < count && status == TV_OK; i++)
-        if (batches[i] != merge.number)
-            status = fleet_remove_batch(folder->to, batches[i], err);
+        status = fleet_remove_batch(folder->to, batches[i], err);
     tv_free(batches);
     return status;
 }
@@ -339,14 +359,14 @@ static enum tv_status fleet_join(struct fleet_folder *folder, struct fleet_compa
                                  struct tv_error *err)
 {
     struct tv_progress *progress = &folder->store.progress;
-    enum tv_status status = fleet_list(folder, fleet_counting, err);
+    enum tv_status status = tv_fleet_list_batches(folder, fleet_counting, err);
     atomic_store(&progress->work, "joining");
     atomic_store(&progress->bytes, 0);
     atomic_store(&progress->total_bytes, fleet_sum_bytes(folder->entries, folder->count));
     for (size_t i = 0, count; i < folder->count && status == TV_OK; i += count) {
         count = fleet_choose(folder->entries + i, folder->count - i);
         if (count >= 2) {
-            status = fleet_merge(folder, folder->entries + i, count, err);
+            status = tv_fleet_replace_batches(folder, folder->entries + i, count, err);
             counts->joined += status == TV_OK ? count : 0;
             counts->made += status == TV_OK;
         }
@@ -364,6 +384,21 @@ static void fleet_keep_damaged(struct fleet_folder *folder)
             tv_map_set(&folder->index, batch, 0);
 }
 
+/* Remove what `expire` left of its traces because they were being joined; then list what counts. */
+static enum tv_status fleet_clean_joined(struct fleet_folder *folder, struct tv_error *err)
+{
+    struct tv_fleet_listing listing = {0};
+    tv_fleet_listing_read(&listing, folder->to);
+    bool is_rolled_up = listing.names[TV_FLEET_ROLLUP].count > 0;
+    tv_fleet_listing_release(&listing);
+    if (!is_rolled_up)
+        return TV_OK;
+    enum tv_status status = tv_fleet_remove_expired(folder, err);
+    if (status == TV_OK)
+        status = tv_fleet_reopen(&folder->store, err);
+    return status == TV_OK ? tv_fleet_list_batches(folder, fleet_counting, err) : status;
+}
+
 enum tv_status tv_fleet_compact(const struct tv_command *command,
                                 const struct tv_settings *settings, int *code, struct tv_error *err)
 {
@@ -371,9 +406,11 @@ enum tv_status tv_fleet_compact(const struct tv_command *command,
     struct fleet_folder folder = {.to = settings->fleet.to};
     struct fleet_compacted counts = {0};
     tv_map_init(&folder.index);
-    enum tv_status status = fleet_open_complete(&folder.store, settings, err);
+    enum tv_status status = tv_fleet_open_complete(&folder.store, settings, err);
     for (bool joins = status == TV_OK; joins;) {
         status = fleet_join(&folder, &counts, err);
+        if (status == TV_OK)
+            status = fleet_clean_joined(&folder, err);
         joins = status != TV_OK && tv_fleet_recover(&folder.store, err);
     }
     if (status == TV_OK) {
@@ -390,123 +427,13 @@ enum tv_status tv_fleet_compact(const struct tv_command *command,
         if (status != TV_OK)
             *err = folder.reason;
     }
-    fleet_release(&folder, code);
+    tv_fleet_release_folder(&folder, code);
     return status;
 }
 
-/* ---- expire ---- */
+/* ---- migrate ---- */
 
-/* Write the traces of a batch from both sides of a time as two batches, without copies, and remove
- * it.  Until then they are there twice, as in `compact`. */
-static enum tv_status fleet_split(struct fleet_folder *folder, uint64_t batch, int64_t edge,
-                                  struct tv_error *err)
-{
-    struct tv_fleet_merge before = {
-        .batches = &batch, .count = 1, .part = TV_FLEET_BEFORE, .edge = edge};
-    struct tv_fleet_merge since = before;
-    since.part = TV_FLEET_SINCE;
-    enum tv_status status = fleet_write_merged(folder, &before, err);
-    if (status == TV_OK)
-        status = fleet_write_merged(folder, &since, err);
-    if (status == TV_OK && before.number != batch && since.number != batch)
-        status = fleet_remove_batch(folder->to, batch, err);
-    return status;
-}
-
-/* List the traces of a batch in folder->ids: first those that no other rollup has. */
-static enum tv_status fleet_list_unrolled(struct fleet_folder *folder, uint64_t batch,
-                                          struct tv_map *rolled, struct tv_error *err)
-{
-    struct tv_fleet_merge merge = {.batches = &batch, .count = 1};
-    enum tv_status status = fleet_list_traces(folder, &merge, err);
-    /* Move the ids that another rollup has to the end. */
-    size_t kept = 0;
-    for (size_t i = 0; i < folder->id_count; i++) {
-        uint64_t id = folder->ids[i];
-        if (tv_map_find(rolled, id) != TV_NONE)
-            continue;
-        folder->ids[i] = folder->ids[kept];
-        folder->ids[kept++] = id;
-    }
-    folder->unrolled = kept;
-    return status;
-}
-
-/* Write the rollup of a batch, its numbers first: `add` must know them before the batch is gone. */
-static enum tv_status fleet_roll_up(struct fleet_folder *folder, uint64_t batch,
-                                    struct tv_error *err)
-{
-    char path[PATH_MAX];
-    struct stat info;
-    struct tv_output output;
-    struct tv_map rolled;
-    tv_fleet_put_path(path, folder->to, TV_FLEET_ROLLUP, batch, ".parquet");
-    if (stat(path, &info) == 0)
-        return TV_OK;
-    tv_map_init(&rolled);
-    tv_fleet_read_known_of(folder->to, TV_FLEET_ROLLUP, batch, &rolled);
-    enum tv_status status = fleet_list_unrolled(folder, batch, &rolled, err);
-    tv_map_release(&rolled);
-    struct tv_fleet_rollup rollup = {.batch = batch,
-                                     .without_count = folder->id_count - folder->unrolled};
-    if (rollup.without_count > 0)
-        rollup.without = folder->ids + folder->unrolled;
-    tv_fleet_put_path(path, folder->to, TV_FLEET_ROLLUP, batch, ".ids");
-    if (status == TV_OK)
-        status = tv_output_open(&output, path, true, err);
-    if (status != TV_OK)
-        return status;
-    tv_fleet_write_ids(folder->ids, folder->unrolled, &output.out);
-    status = tv_output_finish(&output, TV_OK, err);
-    tv_fleet_put_path(path, folder->to, TV_FLEET_ROLLUP, batch, ".parquet");
-    if (status == TV_OK)
-        status = tv_output_open(&output, path, true, err);
-    if (status != TV_OK)
-        return status;
-    status = tv_fleet_rollup_write(folder->store.sql, &rollup, &output.out, err);
-    return tv_output_finish(&output, status, err);
-}
-
-/* Split the batches with traces from both sides of a time, or with copies of old traces, which
- * would count when the other one is gone.  Then list the batches again. */
-static enum tv_status fleet_split_batches(struct fleet_folder *folder, int64_t edge,
-                                          struct tv_error *err)
-{
-    enum tv_status status = fleet_list(folder, fleet_all, err);
-    bool split = false;
-    for (size_t i = 0; i < folder->count && status == TV_OK; i++) {
-        const struct fleet_entry *entry = &folder->entries[i];
-        if (entry->oldest >= edge || (entry->newest < edge && entry->copies == 0))
-            continue;
-        status = fleet_split(folder, entry->batch, edge, err);
-        split = true;
-    }
-    return status == TV_OK && split ? fleet_list(folder, fleet_all, err) : status;
-}
-
-/* Replace the batches from before a time by their rollups. */
-static enum tv_status fleet_expire_batches(struct fleet_folder *folder, int64_t edge,
-                                           uint64_t *traces, struct tv_error *err)
-{
-    char path[PATH_MAX];
-    enum tv_status status = fleet_split_batches(folder, edge, err);
-    snprintf(path, sizeof path, "%s/%s", folder->to, tv_fleet_table_name(TV_FLEET_ROLLUP));
-    if (status == TV_OK)
-        status = tv_fleet_make_folder(path, err);
-    for (size_t i = 0; i < folder->count && status == TV_OK; i++)
-        if (folder->entries[i].newest < edge)
-            status = fleet_roll_up(folder, folder->entries[i].batch, err);
-    for (size_t i = 0; i < folder->count && status == TV_OK; i++) {
-        if (folder->entries[i].newest >= edge)
-            continue;
-        status = fleet_remove_batch(folder->to, folder->entries[i].batch, err);
-        *traces += status == TV_OK ? folder->entries[i].traces : 0;
-    }
-    return status;
-}
-
-/* Refuse to remove traces while a file is damaged: it may be needed to see which are old. */
-static enum tv_status fleet_refuse_damage(const struct fleet_folder *folder, struct tv_error *err)
+enum tv_status tv_fleet_refuse_damage(const struct fleet_folder *folder, struct tv_error *err)
 {
     if (folder->store.damaged.count == 0)
         return TV_OK;
@@ -514,39 +441,6 @@ static enum tv_status fleet_refuse_damage(const struct fleet_folder *folder, str
                    "%s has damaged files: restore or remove them first (traceview fleet check)",
                    folder->to);
 }
-
-/* Change the files of a folder; a question that fails may tell that one is damaged. */
-static enum tv_status fleet_change_files(struct fleet_folder *folder, enum tv_status status,
-                                         struct tv_error *err)
-{
-    if (status != TV_OK && tv_fleet_recover(&folder->store, err))
-        status = fleet_refuse_damage(folder, err);
-    tv_fleet_stop_meter(&folder->store);
-    return status;
-}
-
-enum tv_status tv_fleet_expire(const struct tv_command *command, const struct tv_settings *settings,
-                               int *code, struct tv_error *err)
-{
-    (void)command;
-    struct fleet_folder folder = {.to = settings->fleet.to};
-    uint64_t traces = 0;
-    int64_t edge = tv_fleet_time_before(settings->fleet.keep);
-    tv_map_init(&folder.index);
-    enum tv_status status = fleet_open_complete(&folder.store, settings, err);
-    if (status == TV_OK)
-        status = fleet_refuse_damage(&folder, err);
-    if (status == TV_OK && edge > 0)
-        status = fleet_expire_batches(&folder, edge, &traces, err);
-    status = fleet_change_files(&folder, status, err);
-    if (status == TV_OK && !settings->quiet)
-        tv_message("traceview: %" PRIu64 " %s expired; the sums are in the table rollup", traces,
-                   tv_plural((size_t)traces, "trace", "traces"));
-    fleet_release(&folder, code);
-    return status;
-}
-
-/* ---- migrate ---- */
 
 static enum tv_status fleet_take_count(void *context, const struct tv_sql_value *values,
                                        struct tv_error *err)
@@ -557,32 +451,43 @@ static enum tv_status fleet_take_count(void *context, const struct tv_sql_value 
     return TV_OK;
 }
 
-/* Write a file of a batch again, with all columns of this version, unless it has them.  The name
- * stays: the rows are those of before. */
-static enum tv_status fleet_migrate_file(struct fleet_folder *folder, enum tv_fleet_table table,
-                                         uint64_t batch, size_t *written, struct tv_error *err)
+/* Count the files of a batch that lack columns of this version. */
+static enum tv_status fleet_count_older(struct fleet_folder *folder, uint64_t batch, size_t *older,
+                                        struct tv_error *err)
 {
-    char path[PATH_MAX];
-    uint64_t columns = 0;
-    struct tv_out query;
-    struct tv_output output;
-    struct tv_fleet_merge merge = {.batches = &batch, .count = 1, .number = batch};
-    if (!tv_fleet_has_file(folder->to, table, batch))
-        return TV_OK;
-    tv_out_init_memory(&query);
-    tv_fleet_ask_columns(&query, table, batch);
-    enum tv_status status = tv_sql_for_each_row(folder->store.sql, (const char *)query.buffer, 1,
-                                                fleet_take_count, &columns, err);
-    tv_out_release(&query);
-    if (status != TV_OK || columns >= tv_fleet_column_count(table))
-        return status;
-    tv_fleet_put_path(path, folder->to, table, batch, ".parquet");
-    status = tv_output_open(&output, path, true, err);
-    if (status != TV_OK)
-        return status;
-    ++*written;
-    status = tv_fleet_merge_write(folder->store.sql, &merge, table, &output.out, err);
-    return tv_output_finish(&output, status, err);
+    enum tv_status status = TV_OK;
+    for (int i = 0; i < TV_FLEET_TABLES && status == TV_OK; i++) {
+        enum tv_fleet_table table = (enum tv_fleet_table)i;
+        uint64_t columns = 0;
+        struct tv_out query;
+        if (tv_fleet_is_detail(table) &&
+            !tv_fleet_listing_has_batch(&folder->store.listing, table, batch))
+            continue;
+        tv_out_init_memory(&query);
+        tv_fleet_ask_columns(&query, table, batch);
+        status = tv_sql_for_each_row(folder->store.sql, (const char *)query.buffer, 1,
+                                     fleet_take_count, &columns, err);
+        tv_out_release(&query);
+        *older += status == TV_OK && columns < tv_fleet_column_count(table);
+    }
+    return status;
+}
+
+/* Write the batches with such files anew, as `compact` would. */
+static enum tv_status fleet_write_older(struct fleet_folder *folder, size_t *written,
+                                        struct tv_error *err)
+{
+    enum tv_status status = tv_fleet_refuse_damage(folder, err);
+    if (status == TV_OK)
+        status = tv_fleet_list_batches(folder, fleet_counting, err);
+    for (size_t i = 0; i < folder->count && status == TV_OK; i++) {
+        size_t older = 0;
+        status = fleet_count_older(folder, folder->entries[i].batch, &older, err);
+        if (status == TV_OK && older > 0)
+            status = tv_fleet_replace_batches(folder, &folder->entries[i], 1, err);
+        *written += status == TV_OK ? older : 0;
+    }
+    return status;
 }
 
 enum tv_status tv_fleet_migrate(const struct tv_command *command,
@@ -593,20 +498,16 @@ enum tv_status tv_fleet_migrate(const struct tv_command *command,
     size_t written = 0;
     tv_map_init(&folder.index);
     enum tv_status status = tv_fleet_open(&folder.store, settings, err);
-    if (status == TV_OK)
-        status = fleet_refuse_damage(&folder, err);
-    if (status == TV_OK)
-        status = fleet_list(&folder, fleet_counting, err);
-    for (size_t i = 0; i < folder.count && status == TV_OK; i++)
-        for (int table = 0; table < TV_FLEET_TABLES && status == TV_OK; table++)
-            status = fleet_migrate_file(&folder, (enum tv_fleet_table)table,
-                                        folder.entries[i].batch, &written, err);
-    status = fleet_change_files(&folder, status, err);
+    for (bool writes = status == TV_OK; writes;) {
+        status = fleet_write_older(&folder, &written, err);
+        writes = status != TV_OK && tv_fleet_recover(&folder.store, err);
+    }
+    tv_fleet_stop_meter(&folder.store);
     if (status == TV_OK && !settings->quiet)
         tv_message("traceview: %zu %s of %zu %s written anew", written,
                    tv_plural(written, "file", "files"), folder.count,
                    tv_plural(folder.count, "batch", "batches"));
-    fleet_release(&folder, code);
+    tv_fleet_release_folder(&folder, code);
     return status;
 }
 
@@ -710,6 +611,6 @@ enum tv_status tv_fleet_check(const struct tv_command *command, const struct tv_
                       traces, folder.count, bytes, folder.left_files);
         status = tv_output_finish(&output, TV_OK, err);
     }
-    fleet_release(&folder, code);
+    tv_fleet_release_folder(&folder, code);
     return status;
 }

@@ -6,6 +6,9 @@
  * each file before each question would take longer than the question.  So a question is asked; if
  * it fails, every file is read once, the damaged ones are named, and the question is asked again
  * without their batches.
+ *
+ * Other programs may replace batches between the listing of the files and the reading of one.  Then
+ * the question is asked again of the files of that moment.
  */
 #include "cli/commands/cmd_fleet.h"
 
@@ -26,6 +29,7 @@
 #include "cli/output/output.h"
 
 #define SUFFIX ".parquet"
+#define MAX_CHANGES 1000u
 
 /* ---- Times and values of rows ---- */
 
@@ -103,51 +107,49 @@ static void fleet_visit_names(const struct tv_fleet_store *store, enum tv_fleet_
                                             const char *name),
                               void *context)
 {
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", store->settings->fleet.to, tv_fleet_table_name(table));
-    DIR *files = opendir(path);
-    const struct dirent *file;
-    while (files && (file = readdir(files)))
-        if (file->d_name[0] != '.' && tv_text_ends_with(file->d_name, SUFFIX))
-            visit(context, table, file->d_name);
-    if (files)
-        closedir(files);
+    char file[PATH_MAX];
+    const struct tv_words *names = &store->listing.names[table];
+    for (size_t i = 0; i < names->count; i++) {
+        snprintf(file, sizeof file, "%s" SUFFIX, names->items[i]);
+        visit(context, table, file);
+    }
 }
 
-/* A list of files that is written as SQL. */
-struct fleet_listing {
+/* A list of names that is written with a slash after each. */
+struct fleet_name_list {
     const struct tv_fleet_store *store;
-    struct tv_out *sql;
+    struct tv_out *names;
     size_t count;
 };
 
+/* Add a file, unless its batch is damaged or has no file of traces: its rows do not count then. */
 static void fleet_list_name(void *context, enum tv_fleet_table table, const char *name)
 {
-    struct fleet_listing *listing = context;
-    if (tv_fleet_is_damaged(listing->store, name))
+    struct fleet_name_list *list = context;
+    char batch[PATH_MAX];
+    snprintf(batch, sizeof batch, "%.*s", (int)(strlen(name) - strlen(SUFFIX)), name);
+    if (tv_fleet_is_damaged(list->store, name) ||
+        (table != TV_FLEET_ROLLUP &&
+         !tv_fleet_listing_has(&list->store->listing, TV_FLEET_TRACE, batch)))
         return;
-    TV_DUCK_PUT(listing->sql, "?getvariable('folder') || '/?/' || ?",
-                TV_SQL_PLAIN(listing->count++ > 0 ? ", " : ""),
-                TV_SQL_PLAIN(tv_fleet_table_name(table)), TV_SQL_TEXT(tv_bytes_of(name)));
+    tv_out_format(list->names, "%s%s", list->count++ > 0 ? "/" : "", batch);
 }
 
-/* Append the statements that set the files of a table, and make the view of their rows.  The files
- * are a pattern, or, when some are damaged, the names of the others. */
+/* Append the statements that set the files of a table, and make the view of their rows. */
 static void fleet_put_files(struct tv_out *sql, const struct tv_fleet_store *store,
                             enum tv_fleet_table table)
 {
     struct tv_out names;
     tv_out_init_memory(&names);
-    struct fleet_listing listing = {store, &names, 0};
+    struct fleet_name_list list = {store, &names, 0};
     const char *name = tv_fleet_table_name(table);
-    fleet_visit_names(store, table, fleet_list_name, &listing);
-    tv_out_format(sql, "set variable %s_files = [", name);
-    if (store->damaged.count == 0)
-        tv_out_format(sql, "getvariable('folder') || '/%s/*" SUFFIX "'", name);
-    else
-        tv_out_bytes(sql, (struct tv_bytes){names.buffer, names.length});
-    tv_out_text(sql, "]; ");
-    tv_fleet_put_file_view(sql, table, listing.count > 0);
+    fleet_visit_names(store, table, fleet_list_name, &list);
+    TV_DUCK_PUT(sql,
+                "set variable ?_files = list_transform(string_split(?, '/'), lambda name: "
+                "getvariable('folder') || '/?/' || name || '" SUFFIX "'); ",
+                TV_SQL_PLAIN(name), TV_SQL_TEXT(((struct tv_bytes){names.buffer, names.length})),
+                TV_SQL_PLAIN(name));
+    tv_fleet_put_file_view(sql, table, list.count > 0);
     tv_out_release(&names);
 }
 
@@ -201,6 +203,7 @@ enum tv_status tv_fleet_open(struct tv_fleet_store *store, const struct tv_setti
                              struct tv_error *err)
 {
     *store = (struct tv_fleet_store){.settings = settings};
+    tv_fleet_listing_read(&store->listing, settings->fleet.to);
     tv_fleet_note_missing(store);
     store->meter = tv_meter_start(&store->progress, settings->quiet);
     enum tv_status status = fleet_open_views(store, err);
@@ -224,6 +227,7 @@ void tv_fleet_close(struct tv_fleet_store *store, int *code)
     for (size_t i = 0; i < store->damaged.count; i++)
         tv_free((void *)(uintptr_t)store->damaged.items[i]);
     tv_free(store->damaged.items);
+    tv_fleet_listing_release(&store->listing);
 }
 
 /* ---- Damaged files ---- */
@@ -258,12 +262,24 @@ struct fleet_search {
     struct tv_sql *sql;
 };
 
+/* Is a file still there?  Other programs may have replaced its batch. */
+static bool fleet_is_there(const struct tv_fleet_store *store, enum tv_fleet_table table,
+                           const char *name)
+{
+    char path[PATH_MAX];
+    struct stat info;
+    int length = snprintf(path, sizeof path, "%s/%s/%s", store->settings->fleet.to,
+                          tv_fleet_table_name(table), name);
+    return length > 0 && (size_t)length < sizeof path && stat(path, &info) == 0;
+}
+
 static void fleet_try_file(void *context, enum tv_fleet_table table, const char *name)
 {
     struct fleet_search *search = context;
     struct tv_error reason = {0};
     if (tv_fleet_is_damaged(search->store, name) ||
-        tv_fleet_read_file(search->sql, table, name, &reason) == TV_OK)
+        tv_fleet_read_file(search->sql, table, name, &reason) == TV_OK ||
+        !fleet_is_there(search->store, table, name))
         return;
     size_t length = strlen(name) + 1;
     char *copy = tv_alloc(length, 1);
@@ -288,11 +304,44 @@ bool tv_fleet_may_be_damage(const struct tv_error *err)
     return true;
 }
 
+enum tv_status tv_fleet_reopen(struct tv_fleet_store *store, struct tv_error *err)
+{
+    tv_fleet_listing_read(&store->listing, store->settings->fleet.to);
+    tv_sql_close(store->sql);
+    store->sql = NULL;
+    return fleet_open_views(store, err);
+}
+
+/* Have other programs changed the files since they were listed? */
+static bool fleet_has_changed(const struct tv_fleet_store *store)
+{
+    struct tv_fleet_listing now = {0};
+    tv_fleet_listing_read(&now, store->settings->fleet.to);
+    bool changed = !tv_fleet_listing_is_equal(&now, &store->listing);
+    tv_fleet_listing_release(&now);
+    return changed;
+}
+
+/* Open the files of now, if they are others than those of an error.  They may change meanwhile. */
+static bool fleet_take_changes(struct tv_fleet_store *store, struct tv_error *err)
+{
+    while (store->changes < MAX_CHANGES && tv_fleet_may_be_damage(err) &&
+           fleet_has_changed(store)) {
+        store->changes++;
+        *err = (struct tv_error){0};
+        if (tv_fleet_reopen(store, err) == TV_OK)
+            return true;
+    }
+    return false;
+}
+
 bool tv_fleet_recover(struct tv_fleet_store *store, struct tv_error *err)
 {
     struct tv_fleet_store bare;
     struct tv_error reason = {0};
     size_t before = store->damaged.count;
+    if (fleet_take_changes(store, err))
+        return true;
     if (!tv_fleet_may_be_damage(err))
         return false;
     tv_fleet_stop_meter(store);
@@ -303,10 +352,8 @@ bool tv_fleet_recover(struct tv_fleet_store *store, struct tv_error *err)
     }
     tv_sql_close(bare.sql);
     if (store->damaged.count == before)
-        return false;
-    tv_sql_close(store->sql);
-    store->sql = NULL;
-    if (fleet_open_views(store, &reason) != TV_OK) {
+        return fleet_take_changes(store, err);
+    if (tv_fleet_reopen(store, &reason) != TV_OK) {
         *err = reason;
         return false;
     }
@@ -351,8 +398,9 @@ static enum tv_status fleet_write_query(struct tv_fleet_store *store, const char
     while (status != TV_OK && tv_fleet_recover(store, err)) {
         if (begun)
             return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                           "the answer was partly written when the damage was met: move the "
-                           "damaged files away, or write to a file with --output");
+                           "the answer was partly written when damaged files were met, or files "
+                           "that another program replaced: move damaged ones away, or write to a "
+                           "file with --output");
         status = fleet_try_answer(store, query, &begun, err);
     }
     return status;
