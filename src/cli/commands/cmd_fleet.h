@@ -52,6 +52,12 @@ void tv_fleet_put_path(char *path, const char *to, enum tv_fleet_table table, ui
  * then no file; the other tables always have one. */
 bool tv_fleet_has_file(const char *to, enum tv_fleet_table table, uint64_t batch);
 
+/* Return the numbers of the traces of a file BATCH.ids, to be freed; NULL: it cannot be read. */
+uint64_t *tv_fleet_read_ids(const char *path, size_t *count);
+
+/* Add these; a damaged file only costs reading traces again. */
+void tv_fleet_read_known_list(const char *path, struct tv_map *known);
+
 /* Add the numbers of the traces in the folder. */
 void tv_fleet_read_known(const char *to, struct tv_map *known);
 
@@ -82,6 +88,11 @@ enum tv_status tv_fleet_write_files(const char *to, const struct tv_fleet_conten
 /* Return the byte after the numbers of the traces in trace/BATCH.ids: a bit for each detail table
  * with a file.  `without` is that of struct tv_fleet_contents. */
 char tv_fleet_detail_bits(unsigned without);
+
+/* Call a function with each batch whose file of traces is gone though it has traces that are
+ * nowhere else. */
+void tv_fleet_find_lost(const char *to, void (*visit)(void *context, uint64_t batch),
+                        void *context);
 
 /* Write a line for each file of a batch that is missing or damaged, and how to repair the batch;
  * tell if there is one. */

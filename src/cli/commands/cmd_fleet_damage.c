@@ -110,6 +110,20 @@ static enum tv_status damage_take_trace(void *context, const struct tv_sql_value
     return TV_OK;
 }
 
+/* Write the keys of the first traces of the batch, from its list; false: it cannot be read. */
+static bool damage_put_keys(const struct damage_batch *batch, struct tv_out *out)
+{
+    char path[PATH_MAX];
+    size_t count;
+    tv_fleet_put_path(path, batch->to, TV_FLEET_TRACE, batch->number, ".ids");
+    uint64_t *keys = tv_fleet_read_ids(path, &count);
+    out->length = 0;
+    for (size_t i = 0; i < count && i < SHOWN_TRACES; i++)
+        tv_out_format(out, "    %016" PRIx64 "\n", keys[i]);
+    tv_free(keys);
+    return count > 0;
+}
+
 /* Write how the batch is repaired, with its traces if they are known. */
 static void damage_put_advice(struct tv_sql *sql, const struct damage_batch *batch,
                               struct tv_out *out)
@@ -129,9 +143,12 @@ static void damage_put_advice(struct tv_sql *sql, const struct damage_batch *bat
     /* Without the file of traces they are not known. */
     bool is_known = tv_sql_for_each_row(sql, tv_sql_end(&query), 1, damage_take_trace, &traces,
                                         &ignored) == TV_OK;
-    tv_out_text(out, is_known ? ":\n" : "; those of other batches are skipped\n");
-    tv_out_bytes(out, (struct tv_bytes){traces.buffer, is_known ? traces.length : 0});
-    if (is_known && batch->traces > SHOWN_TRACES)
+    bool is_listed = is_known || damage_put_keys(batch, &traces);
+    tv_out_text(out, is_known    ? ":\n"
+                     : is_listed ? ", whose SHA-256 begin with:\n"
+                                 : "; those of other batches are skipped\n");
+    tv_out_bytes(out, (struct tv_bytes){traces.buffer, is_listed ? traces.length : 0});
+    if (is_listed && batch->traces > SHOWN_TRACES)
         tv_out_format(out, "    and %" PRIu64 " more\n", batch->traces - SHOWN_TRACES);
     tv_out_release(&query);
     tv_out_release(&traces);
@@ -183,42 +200,145 @@ static unsigned damage_find_tables(const struct tv_settings *settings)
     return tables;
 }
 
-/* Tell the first file of a batch that these tables lack, and leave the batch out.  A batch whose
- * file of traces is gone does not count: `compact` may be removing it. */
-static void damage_note_batch(struct tv_fleet_store *store, const char *list, unsigned tables)
+/* Leave a batch out, and tell which of its files is missing. */
+static void damage_leave_out(struct tv_fleet_store *store, const struct damage_batch *batch,
+                             enum tv_fleet_table table)
+{
+    char count[32] = "";
+    char *name = tv_alloc(1, sizeof "0123456789abcdef.parquet");
+    snprintf(name, sizeof "0123456789abcdef.parquet", "%016" PRIx64 ".parquet", batch->number);
+    tv_words_add(&store->damaged, name);
+    if (batch->traces > 0)
+        snprintf(count, sizeof count, "%" PRIu64 " ", batch->traces);
+    tv_message("traceview: %s/%s/%s is missing; the answer leaves out its %s%s: `traceview fleet "
+               "check --to %s` lists them and says how to repair the fleet",
+               batch->to, tv_fleet_table_name(table), name, count,
+               tv_plural(batch->traces == 1 ? 1 : 2, "trace", "traces"), batch->to);
+}
+
+/* Leave a batch out that lacks a file of these tables. */
+static void damage_note_batch(struct tv_fleet_store *store, const char *name, unsigned tables)
 {
     struct damage_batch batch = {.to = store->settings->fleet.to,
-                                 .number = strtoull(list, NULL, 16)};
+                                 .number = strtoull(name, NULL, 16)};
     bool is_read = false;
     for (int i = 0; i < TV_FLEET_TRACE; i++) {
         enum tv_fleet_table table = (enum tv_fleet_table)i;
-        if (!(tables & 1u << i) || damage_has_file(&batch, table))
+        if (!(tables & 1u << i) || tv_fleet_listing_has(&store->listing, table, name))
             continue;
         if (!is_read)
             damage_read_list(&batch);
         is_read = true;
-        if (!damage_needs_file(&batch, table) || !damage_has_file(&batch, TV_FLEET_TRACE))
-            continue;
-        char *name = tv_alloc(1, sizeof "0123456789abcdef.parquet");
-        snprintf(name, sizeof "0123456789abcdef.parquet", "%016" PRIx64 ".parquet", batch.number);
-        tv_words_add(&store->damaged, name);
-        tv_message("traceview: %s/%s/%s is missing; the answer leaves out its traces", batch.to,
-                   tv_fleet_table_name(table), name);
-        return;
+        if (damage_needs_file(&batch, table)) {
+            damage_leave_out(store, &batch, table);
+            return;
+        }
     }
+}
+
+static void damage_note_lost(void *context, uint64_t number)
+{
+    struct tv_fleet_store *store = context;
+    struct damage_batch batch = {.to = store->settings->fleet.to, .number = number};
+    damage_read_list(&batch);
+    damage_leave_out(store, &batch, TV_FLEET_TRACE);
 }
 
 void tv_fleet_note_missing(struct tv_fleet_store *store)
 {
-    char path[PATH_MAX];
+    const struct tv_words *batches = &store->listing.names[TV_FLEET_TRACE];
     unsigned tables = damage_find_tables(store->settings);
-    snprintf(path, sizeof path, "%s/trace", store->settings->fleet.to);
-    DIR *files = tables != 0 ? opendir(path) : NULL;
+    for (size_t i = 0; i < batches->count && tables != 0; i++)
+        if (strspn(batches->items[i], "0123456789abcdef") == 16 && batches->items[i][16] == '\0' &&
+            strtoull(batches->items[i], NULL, 16) != 0)
+            damage_note_batch(store, batches->items[i], tables);
+    if (tables != 0)
+        tv_fleet_find_lost(store->settings->fleet.to, damage_note_lost, store);
+}
+
+/* ---- Files of traces that are gone ---- */
+
+#define MAX_SEARCHES 100
+
+/* Numbers of batches. */
+struct damage_batches {
+    uint64_t *items;
+    size_t count, room;
+};
+
+/* Find the lists of traces whose batch has no file of traces. */
+static void damage_find_bare(const char *to, const struct tv_fleet_listing *listing,
+                             struct damage_batches *bare)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", to, tv_fleet_table_name(TV_FLEET_TRACE));
+    DIR *files = opendir(path);
     const struct dirent *file;
-    while (files && (file = readdir(files)))
-        if (strspn(file->d_name, "0123456789abcdef") == 16 &&
-            strcmp(file->d_name + 16, ".ids") == 0)
-            damage_note_batch(store, file->d_name, tables);
+    bare->count = 0;
+    while (files && (file = readdir(files))) {
+        if (strspn(file->d_name, "0123456789abcdef") != 16 ||
+            strcmp(file->d_name + 16, ".ids") != 0)
+            continue;
+        uint64_t number = strtoull(file->d_name, NULL, 16);
+        if (tv_fleet_listing_has_batch(listing, TV_FLEET_TRACE, number))
+            continue;
+        bare->items =
+            tv_array_reserve(bare->items, &bare->room, bare->count + 1, sizeof *bare->items);
+        bare->items[bare->count++] = number;
+    }
     if (files)
         closedir(files);
+}
+
+/* Keep the lists that have a trace which is in no batch and in no rollup. */
+static void damage_keep_lost(const char *to, const struct tv_fleet_listing *listing,
+                             struct damage_batches *bare)
+{
+    char path[PATH_MAX];
+    struct tv_map known;
+    size_t kept = 0;
+    const struct tv_words *batches = &listing->names[TV_FLEET_TRACE];
+    tv_map_init(&known);
+    for (size_t i = 0; i < batches->count; i++) {
+        snprintf(path, sizeof path, "%s/%s/%s.ids", to, tv_fleet_table_name(TV_FLEET_TRACE),
+                 batches->items[i]);
+        tv_fleet_read_known_list(path, &known);
+    }
+    tv_fleet_read_known_of(to, TV_FLEET_ROLLUP, 0, &known);
+    for (size_t i = 0; i < bare->count; i++) {
+        size_t count;
+        bool is_lost = false;
+        tv_fleet_put_path(path, to, TV_FLEET_TRACE, bare->items[i], ".ids");
+        uint64_t *ids = tv_fleet_read_ids(path, &count);
+        for (size_t k = 0; k < count && !is_lost; k++)
+            is_lost = tv_map_find(&known, ids[k]) == TV_NONE;
+        tv_free(ids);
+        if (is_lost)
+            bare->items[kept++] = bare->items[i];
+    }
+    tv_map_release(&known);
+    bare->count = kept;
+}
+
+/* A batch that is being removed looks like that, too, but its traces are in another one.  The
+ * search is repeated if files changed meanwhile. */
+void tv_fleet_find_lost(const char *to, void (*visit)(void *context, uint64_t batch), void *context)
+{
+    struct damage_batches bare = {0};
+    struct tv_fleet_listing listing = {0}, after = {0};
+    bool steady = false;
+    for (int i = 0; i < MAX_SEARCHES && !steady; i++) {
+        tv_fleet_listing_read(&listing, to);
+        damage_find_bare(to, &listing, &bare);
+        if (bare.count == 0)
+            break;
+        damage_keep_lost(to, &listing, &bare);
+        tv_fleet_listing_read(&after, to);
+        steady = tv_fleet_listing_is_equal(&listing, &after);
+    }
+    for (size_t i = 0; i < bare.count && steady; i++)
+        visit(context, bare.items[i]);
+    tv_free(bare.items);
+    tv_fleet_listing_release(&listing);
+    tv_fleet_listing_release(&after);
 }

@@ -248,16 +248,24 @@ static enum tv_status expiry_write_list(struct fleet_folder *folder, const char 
     return tv_output_finish(&output, TV_OK, err);
 }
 
-/* `add` must know the traces before the lists of their batches are gone. */
+enum tv_status tv_fleet_write_lists(struct fleet_folder *folder, struct tv_error *err)
+{
+    const struct tv_words *rollups = &folder->store.listing.names[TV_FLEET_ROLLUP];
+    enum tv_status status = TV_OK;
+    for (size_t i = 0; i < rollups->count && status == TV_OK; i++)
+        status = expiry_write_list(folder, rollups->items[i], err);
+    return status;
+}
+
+/* The lists of batches go with them, so those of rollups come first. */
 enum tv_status tv_fleet_remove_expired(struct fleet_folder *folder, struct tv_error *err)
 {
     static const char batches[] =
         "select f.batch, 0, 0, 0, count(*) from trace_file f semi join expired_trace e on "
         "f.trace = e.trace group by f.batch order by f.batch";
     enum tv_status status = tv_fleet_reopen(&folder->store, err);
-    const struct tv_words *rollups = &folder->store.listing.names[TV_FLEET_ROLLUP];
-    for (size_t i = 0; i < rollups->count && status == TV_OK; i++)
-        status = expiry_write_list(folder, rollups->items[i], err);
+    if (status == TV_OK)
+        status = tv_fleet_write_lists(folder, err);
     if (status == TV_OK)
         status = tv_fleet_list_batches(folder, batches, err);
     for (size_t i = 0; i < folder->count && status == TV_OK; i++)

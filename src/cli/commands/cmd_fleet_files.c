@@ -25,7 +25,7 @@
 #include "base/memory.h"
 #include "cli/output/output.h"
 
-#define LARGEST_IDS ((size_t)1 << 20)
+#define LARGEST_IDS ((size_t)64 << 20)
 
 /* ---- Making the folder ---- */
 
@@ -170,21 +170,32 @@ enum tv_status tv_fleet_add_tables(const char *to, struct tv_error *err)
     return status;
 }
 
-/* Read the numbers of the traces of a batch; a damaged file only costs reading traces again. */
-static void fleet_read_ids(const char *path, struct tv_map *known)
+uint64_t *tv_fleet_read_ids(const char *path, size_t *count)
 {
     struct tv_error ignored = {0};
     char *text;
     size_t length;
+    *count = 0;
     if (tv_file_read_text(path, LARGEST_IDS, &text, &length, &ignored) != TV_OK)
-        return;
+        return NULL;
+    uint64_t *ids = tv_alloc(length / 8 + 1, sizeof *ids);
     for (size_t i = 0; i + 8 <= length; i += 8) {
         uint64_t number = 0;
         for (size_t k = 0; k < 8; k++)
             number |= (uint64_t)(uint8_t)text[i + k] << 8 * k;
-        tv_map_set(known, number, 1);
+        ids[(*count)++] = number;
     }
     tv_free(text);
+    return ids;
+}
+
+void tv_fleet_read_known_list(const char *path, struct tv_map *known)
+{
+    size_t count;
+    uint64_t *ids = tv_fleet_read_ids(path, &count);
+    for (size_t i = 0; i < count; i++)
+        tv_map_set(known, ids[i], 1);
+    tv_free(ids);
 }
 
 void tv_fleet_read_known_of(const char *to, enum tv_fleet_table table, uint64_t without,
@@ -200,7 +211,7 @@ void tv_fleet_read_known_of(const char *to, enum tv_fleet_table table, uint64_t 
             (without != 0 && strtoull(entry->d_name, NULL, 16) == without))
             continue;
         snprintf(path, sizeof path, "%s/%s/%.20s", to, tv_fleet_table_name(table), entry->d_name);
-        fleet_read_ids(path, known);
+        tv_fleet_read_known_list(path, known);
     }
     if (folder)
         closedir(folder);

@@ -134,6 +134,11 @@ static void fleet_walk(struct fleet_folder *folder, enum tv_fleet_table table,
         closedir(files);
 }
 
+static void fleet_add_lost(void *context, uint64_t batch)
+{
+    fleet_add_entry(context, (struct fleet_entry){.batch = batch, .is_lost = true});
+}
+
 static void fleet_visit_batch(struct fleet_folder *folder, const char *path, uint64_t batch)
 {
     if (tv_text_ends_with(path, ".parquet"))
@@ -359,7 +364,9 @@ static enum tv_status fleet_join(struct fleet_folder *folder, struct fleet_compa
                                  struct tv_error *err)
 {
     struct tv_progress *progress = &folder->store.progress;
-    enum tv_status status = tv_fleet_list_batches(folder, fleet_counting, err);
+    enum tv_status status = tv_fleet_write_lists(folder, err);
+    if (status == TV_OK)
+        status = tv_fleet_list_batches(folder, fleet_counting, err);
     atomic_store(&progress->work, "joining");
     atomic_store(&progress->bytes, 0);
     atomic_store(&progress->total_bytes, fleet_sum_bytes(folder->entries, folder->count));
@@ -479,6 +486,8 @@ static enum tv_status fleet_write_older(struct fleet_folder *folder, size_t *wri
 {
     enum tv_status status = tv_fleet_refuse_damage(folder, err);
     if (status == TV_OK)
+        status = tv_fleet_write_lists(folder, err);
+    if (status == TV_OK)
         status = tv_fleet_list_batches(folder, fleet_counting, err);
     for (size_t i = 0; i < folder->count && status == TV_OK; i++) {
         size_t older = 0;
@@ -585,6 +594,27 @@ static bool fleet_check_batch(const struct fleet_folder *folder, uint64_t batch,
     return fleet_check_details(folder, batch, out) || is_faulty;
 }
 
+/* Check a batch; one that another program has removed since it was listed has no faults. */
+static bool fleet_check_entry(const struct fleet_folder *folder, const struct fleet_entry *entry,
+                              uint64_t *traces, struct tv_out *out)
+{
+    char path[PATH_MAX];
+    struct stat info;
+    struct tv_out text;
+    uint64_t count = 0;
+    tv_out_init_memory(&text);
+    bool is_faulty = fleet_check_batch(folder, entry->batch, &count, &text);
+    tv_fleet_put_path(path, folder->to, TV_FLEET_TRACE, entry->batch, ".parquet");
+    if (is_faulty && !entry->is_lost && stat(path, &info) != 0) {
+        is_faulty = false;
+    } else {
+        tv_out_bytes(out, (struct tv_bytes){text.buffer, text.length});
+        *traces += count;
+    }
+    tv_out_release(&text);
+    return is_faulty;
+}
+
 /* The views are not made: they fail when one file of many is damaged. */
 enum tv_status tv_fleet_check(const struct tv_command *command, const struct tv_settings *settings,
                               int *code, struct tv_error *err)
@@ -599,10 +629,11 @@ enum tv_status tv_fleet_check(const struct tv_command *command, const struct tv_
         status = tv_output_open(&output, settings->output, settings->quiet, err);
     if (status == TV_OK) {
         fleet_walk(&folder, TV_FLEET_TRACE, fleet_visit_batch);
+        tv_fleet_find_lost(folder.to, fleet_add_lost, &folder);
         fleet_look_at_files(&folder);
         for (size_t i = 0; i < folder.count; i++) {
             bytes += folder.entries[i].bytes;
-            if (fleet_check_batch(&folder, folder.entries[i].batch, &traces, &output.out))
+            if (fleet_check_entry(&folder, &folder.entries[i], &traces, &output.out))
                 *code = TV_EXIT_INPUT;
         }
         tv_out_format(&output.out,

@@ -10,6 +10,7 @@ struct fleet_entry {
     uint64_t batch, bytes;
     int64_t month, oldest, newest; /* microseconds since 1970 */
     uint64_t traces;
+    bool is_lost; /* its file of traces is gone */
 };
 
 /* The folder, as `compact` and `check` find it. */
@@ -59,6 +60,11 @@ enum tv_status tv_fleet_remove_file(const char *path, struct tv_error *err) TV_M
  * count once the batch is gone. */
 enum tv_status tv_fleet_remove_old_rollup(const char *to, uint64_t batch,
                                           struct tv_error *err) TV_MUST_CHECK;
+
+/* Write the lists of traces that rollups lack: `add` must know these traces, and a batch whose file
+ * of traces is gone is not missing if they are in a list. (cmd_fleet_expire.c) */
+enum tv_status tv_fleet_write_lists(struct fleet_folder *folder,
+                                    struct tv_error *err) TV_MUST_CHECK;
 
 /* Remove the rows of expired traces, whatever batches they are in now. (cmd_fleet_expire.c) */
 enum tv_status tv_fleet_remove_expired(struct fleet_folder *folder,
