@@ -8,6 +8,7 @@
  *     name!(a, b)         the body of the macro, with its arguments in place of $x and $y
  *     min(a, b)           least(a, b): DuckDB's min and max are aggregates alone
  *     x like "text"       x like 'text': SQLite takes a text in double quotes, DuckDB a column
+ *     ""                  '', which SQLite takes for a text, too (quoted.c: other texts)
  *     x is y              x is not distinct from y
  *     x regexp 'r'        x ~ '...': a regular expression that is found anywhere in x
  *     utid != 0           a comparison with our idle task
@@ -34,7 +35,7 @@ struct sql_expander {
     struct tv_out *out;
     struct tv_error *err;
     int depth;
-    bool has_tracks; /* the statement names a table of tracks, and so `slice` is track_slice */
+    unsigned fuller; /* bit tv_sql_fuller_table: its view is read in place of the table */
 };
 
 static enum tv_status sql_expand_text(const struct sql_expander *expander, const char *at,
@@ -311,9 +312,9 @@ static bool sql_is_alias(const char *at)
  * neither utid nor upid. */
 static void sql_put_table(const struct sql_expander *expander, const char *at, const char *next)
 {
-    int name = tv_sql_slice_name(at, next);
-    if (expander->has_tracks && name >= 0 && !(expander->macros->own_slices >> name & 1)) {
-        tv_out_text(expander->out, name < 2 ? "track_slice" : "track_instant");
+    int number = tv_sql_fuller_table(at, next);
+    if (number >= 0 && expander->fuller >> number & 1) {
+        tv_out_text(expander->out, tv_sql_fuller_tables[number].view);
         if (sql_is_alias(tv_sql_skip_space(next)))
             return;
         tv_out_text(expander->out, " as ");
@@ -384,6 +385,22 @@ static void sql_note_token(struct sql_clauses *clauses, const char *at, const ch
     clauses->is_table = begins || (*at == ',' && clauses->lists & bit);
 }
 
+/* If the token at `at` is an empty text in double quotes, or a comma between tables in parentheses,
+ * append what is meant and return its end. */
+static const char *sql_take_mark(struct tv_out *out, const char *at,
+                                 const struct sql_clauses *clauses)
+{
+    const char *next = tv_sql_token_end(at);
+    if (next - at == 2 && strncmp(at, "\"\"", 2) == 0) {
+        tv_out_text(out, "''");
+        return next;
+    }
+    if (*at != ',' || (clauses->joins & sql_depth_bit(clauses)) == 0)
+        return NULL;
+    tv_out_text(out, " cross join");
+    return next;
+}
+
 static enum tv_status sql_expand_text(const struct sql_expander *expander, const char *at,
                                       const char *end)
 {
@@ -398,10 +415,8 @@ static enum tv_status sql_expand_text(const struct sql_expander *expander, const
         next = sql_take_parameter(expander, token);
         if (!next && tv_sql_is_word(*token))
             next = sql_take_word_of(expander, token, end, clauses.is_table, &status);
-        if (!next && *token == ',' && clauses.joins & sql_depth_bit(&clauses)) {
-            tv_out_text(expander->out, " cross join");
-            next = token + 1;
-        }
+        if (!next)
+            next = sql_take_mark(expander->out, token, &clauses);
         if (!next)
             sql_put(expander->out, token, next = tv_sql_token_end(token));
         sql_note_token(&clauses, token, next);
@@ -414,13 +429,14 @@ static enum tv_status sql_expand_text(const struct sql_expander *expander, const
     return status;
 }
 
-/* Does the text name a table of tracks that has the columns utid or upid? */
-static bool sql_names_tracks(const char *at, const char *end)
+/* Does the text name one of these tables? */
+static bool sql_names_table(const char *at, const char *end, const char *const *tables)
 {
     while ((at = tv_sql_skip_space(at)) < end) {
         const char *next = tv_sql_token_end(at);
-        if (sql_is(at, next, "thread_track") || sql_is(at, next, "process_track"))
-            return true;
+        for (size_t i = 0; tables[i]; i++)
+            if (sql_is(at, next, tables[i]))
+                return true;
         at = next;
     }
     return false;
@@ -440,26 +456,35 @@ static bool sql_is_defined(const char *at, const char *end)
     return at < end && *at == '(';
 }
 
-/* Does the text define a table in place of one that sql_put_table replaces? */
-static bool sql_defines_slices(const char *at, const char *end)
+/* Does the text define a table of that number? */
+static bool sql_defines_table(const char *at, const char *end, int number)
 {
     while ((at = tv_sql_skip_space(at)) < end) {
         const char *next = tv_sql_token_end(at);
-        if (tv_sql_slice_name(at, next) >= 0 && sql_is_defined(at, end))
+        if (tv_sql_fuller_table(at, next) == number && sql_is_defined(at, end))
             return true;
         at = next;
     }
     return false;
 }
 
+/* Return the tables of which a statement reads the views. */
+static unsigned sql_find_fuller(const struct tv_sql_macros *macros, const char *at, const char *end)
+{
+    unsigned found = 0;
+    for (int i = 0; tv_sql_fuller_tables[i].name; i++)
+        if (!(macros->own_tables >> i & 1) &&
+            sql_names_table(at, end, tv_sql_fuller_tables[i].beside) &&
+            !sql_defines_table(at, end, i))
+            found |= 1u << i;
+    return found;
+}
+
 enum tv_status tv_sql_expand(const struct tv_sql_macros *macros, const char *at, const char *end,
                              struct tv_out *out, struct tv_error *err)
 {
-    const struct sql_expander expander = {.macros = macros,
-                                          .out = out,
-                                          .err = err,
-                                          .has_tracks = sql_names_tracks(at, end) &&
-                                                        !sql_defines_slices(at, end)};
+    const struct sql_expander expander = {
+        .macros = macros, .out = out, .err = err, .fuller = sql_find_fuller(macros, at, end)};
     assert(at <= end);
     return sql_expand_text(&expander, at, end);
 }

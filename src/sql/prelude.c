@@ -35,6 +35,8 @@ const char *const tv_sql_prelude[] = {
     "create view track_slice as select columns(c -> c not in ('utid', 'upid')) from slice",
     "create view instant as select * from slice where kind = 'instant'",
     "create view track_instant as select columns(c -> c not in ('utid', 'upid')) from instant",
+    "create view bare_track as select columns(c -> c not in ('utid', 'upid')) from track",
+    "create view bare_counter_track as select columns(c -> c <> 'upid') from counter_track",
     "create view counters as select c.*, t.name, t.unit from counter c join counter_track t on "
     "c.track_id = t.id",
     "create view sched as select s.id, s.ts, s.dur, try_cast(regexp_extract(t.name, '[0-9]+') as "

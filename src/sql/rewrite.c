@@ -73,8 +73,7 @@ const char *tv_sql_token_end(const char *at)
     return *at ? at + 1 : at;
 }
 
-/* Return the end of the statement: its ';', or the end of the text. */
-static const char *rewrite_statement_end(const char *at)
+const char *tv_sql_statement_end(const char *at)
 {
     for (;;) {
         at = tv_sql_skip_space(at);
@@ -466,14 +465,28 @@ static enum tv_status rewrite_create(struct sql_rewriter *rewriter, const char *
     return TV_OK;
 }
 
-int tv_sql_slice_name(const char *at, const char *end)
+static const char *const rewrite_tracks[] = {"thread_track", "process_track", NULL};
+static const char *const rewrite_counter_tracks[] = {"process_counter_track", NULL};
+static const char *const rewrite_all_tracks[] = {"thread_track", "process_track",
+                                                 "process_counter_track", NULL};
+
+const struct tv_sql_fuller_table tv_sql_fuller_tables[] = {
+    {"slice", "track_slice", rewrite_tracks},
+    {"slices", "track_slice", rewrite_tracks},
+    {"instant", "track_instant", rewrite_tracks},
+    {"track", "bare_track", rewrite_all_tracks},
+    {"counter_track", "bare_counter_track", rewrite_counter_tracks},
+    {NULL, NULL, NULL},
+};
+
+int tv_sql_fuller_table(const char *at, const char *end)
 {
-    static const char *const names[] = {"slice", "slices", "instant"};
-    int i = (int)TV_COUNT(names);
-    while (--i >= 0)
-        if (strlen(names[i]) == (size_t)(end - at) &&
-            strncasecmp(names[i], at, (size_t)(end - at)) == 0)
+    int i = (int)TV_COUNT(tv_sql_fuller_tables) - 1;
+    while (--i >= 0) {
+        const char *name = tv_sql_fuller_tables[i].name;
+        if (strlen(name) == (size_t)(end - at) && strncasecmp(name, at, strlen(name)) == 0)
             break;
+    }
     return i;
 }
 
@@ -496,10 +509,10 @@ static void rewrite_note_names(struct tv_sql_macros *macros, const char *at)
     at = tv_sql_skip_space(at);
     const char *end = tv_sql_token_end(at);
     bool is_quoted = *at == '"' && end - at > 1;
-    int name = tv_sql_slice_name(at + is_quoted, end - is_quoted);
+    int name = tv_sql_fuller_table(at + is_quoted, end - is_quoted);
     unsigned bit = name < 0 ? 0 : 1u << name;
-    macros->own_slices &= ~bit;
-    macros->own_slices |= is_made ? bit : 0;
+    macros->own_tables &= ~bit;
+    macros->own_tables |= is_made ? bit : 0;
 }
 
 /* Rewrite the statement that ends at `end`; what is not Perfetto's own is copied. */
@@ -529,7 +542,7 @@ enum tv_status tv_sql_rewrite(struct tv_sql_macros *macros, const char *text, ch
     enum tv_status status = TV_OK;
     tv_out_init_memory(&rewriter.out);
     while (*rewriter.at && status == TV_OK) {
-        const char *end = rewrite_statement_end(rewriter.at);
+        const char *end = tv_sql_statement_end(rewriter.at);
         status = rewrite_statement(&rewriter, end);
         rewrite_note_names(macros, rewriter.at);
         if (*end == ';')

@@ -28,7 +28,7 @@ struct tv_sql_macro {
 struct tv_sql_macros {
     struct tv_sql_macro *items;
     size_t count, capacity;
-    unsigned own_slices; /* bit tv_sql_slice_name: a query has created a table or view so named */
+    unsigned own_tables; /* bit tv_sql_fuller_table: a query has created a table or view so named */
 };
 
 void tv_sql_macros_release(struct tv_sql_macros *macros);
@@ -55,8 +55,33 @@ bool tv_sql_take_word(const char **at, const char *word);
 /* Return whether a character can be part of a word: a letter, a digit or '_'. */
 bool tv_sql_is_word(char c);
 
-/* Return which of the names slice, slices and instant a token is: 0 to 2; -1: none. */
-int tv_sql_slice_name(const char *at, const char *end);
+/* Tables that have utid or upid, which Perfetto's do not have.  In a statement with a table that
+ * has them in Perfetto, a view without them is read. */
+struct tv_sql_fuller_table {
+    const char *name, *view;
+    const char *const *beside; /* the tables that have them in Perfetto; NULL ends them */
+};
+extern const struct tv_sql_fuller_table tv_sql_fuller_tables[]; /* name NULL ends them */
+
+/* Return the number of the table in tv_sql_fuller_tables that a token names; -1: none. */
+int tv_sql_fuller_table(const char *at, const char *end);
+
+/* Return the end of the statement at `at`: its ';', or the end of the text. */
+const char *tv_sql_statement_end(const char *at);
+
+/* ---- Texts in double quotes (quoted.c) ---- */
+
+/* Return a copy of a text with a line of its own for each name in double quotes.  Free it with
+ * tv_free. */
+char *tv_sql_line_names(const char *text);
+
+/* Return the number, from 0, of the name in double quotes that DuckDB's error `why` about `lines`
+ * (tv_sql_line_names) calls an unknown column; -1: the error is about something else. */
+int tv_sql_find_unknown_name(const char *lines, const char *why);
+
+/* Return a copy of a text with the name of that number as a text in single quotes.  Free it with
+ * tv_free. */
+char *tv_sql_name_to_text(const char *text, int number);
 
 /* ---- Words inside of a statement (expand.c) ---- */
 
@@ -65,14 +90,16 @@ int tv_sql_slice_name(const char *at, const char *end);
  *     name!(a, b)               the body of the macro
  *     min(a, b), max(a, b)      least(a, b), greatest(a, b): DuckDB means the b smallest of all
  *     like "x", glob "x"        a text, as in SQLite: DuckDB takes double quotes for names only
+ *     ""                        ''
  *     a is b, a is not b        a is not distinct from b, a is distinct from b
  *     0x1F                      31
  *     limit a, b                limit b offset a
  *     a regexp 'x'              a ~ '.*(?:x).*'
  *     from (a, b)               from (a cross join b)
- *     from slice, join instant  track_slice as slice, track_instant as instant, in a statement with
+ *     from slice, join track    track_slice as slice, bare_track as track, in a statement with
  *                               thread_track or process_track: utid and upid are those of the
- *                               track, as Perfetto has them.  Not one that a query has created
+ *                               track, as Perfetto has them (tv_sql_fuller_tables).  Not a table
+ *                               that a query has created
  */
 enum tv_status tv_sql_expand(const struct tv_sql_macros *macros, const char *at, const char *end,
                              struct tv_out *out, struct tv_error *err) TV_MUST_CHECK;

@@ -65,9 +65,6 @@ static enum tv_status sql_fail_query(struct tv_sql *sql, struct tv_error *err, c
     if (why &&
         (tv_sql_fail_absent(err, why) || (!sql->allows_files && tv_sql_fail_files(err, why))))
         return TV_ERR_USAGE;
-    if (why && strstr(why, "zero-length delimited identifier"))
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "SQL: \"\" is no name; texts stand in single quotes: ''");
     if (!why || strncmp(why, unknown, sizeof unknown - 1) != 0)
         return sql_fail(err, why);
     const char *column = why + sizeof unknown - 1;
@@ -206,6 +203,8 @@ enum tv_status tv_sql_open(const struct tv_trace *trace, const struct tv_sql_opt
     }
     if (status == TV_OK)
         status = sql_execute(made, "set integer_division = true", err);
+    if (status == TV_OK) /* a text in double quotes may be one (quoted.c) */
+        status = sql_execute(made, "set order_by_non_integer_literal = true", err);
     if (status == TV_OK && options->folder)
         status = sql_add_folder(made, options, err);
     /* Locks come last, so that queries cannot change them. */
@@ -323,41 +322,113 @@ static enum tv_status sql_run_statement(struct tv_sql *sql, duck_prepared prepar
     return status;
 }
 
-/* Prepare a statement of a text; if it is wrong, do so again with all views, so that the error can
- * name one of them.  A statement can be prepared once. */
-static int sql_prepare(struct tv_sql *sql, const char *text, duck_statements *statements,
-                       uint64_t number, duck_prepared *prepared)
+/* More texts in double quotes than this are hardly meant. */
+#define MAX_QUOTED_TEXTS 256
+
+/* Statements of one text that run one after the other. */
+struct sql_script {
+    char *text; /* rewritten; of those before `number`, perhaps the line ends alone */
+    duck_statements statements;
+    uint64_t number, count; /* the next one of `statements`, and how many they are */
+};
+
+static void sql_script_release(struct sql_script *script)
+{
+    tv_duck.destroy_extracted(&script->statements);
+    tv_free(script->text);
+}
+
+/* Prepare the next statement, as it stands in a text.  A statement can be prepared once. */
+static int sql_prepare_in(struct tv_sql *sql, struct sql_script *script, const char *text,
+                          duck_prepared *prepared)
+{
+    tv_duck.destroy_prepare(prepared);
+    tv_duck.destroy_extracted(&script->statements);
+    (void)tv_duck.extract_statements(sql->connection, text, &script->statements);
+    return tv_duck.prepare_extracted_statement(sql->connection, script->statements, script->number,
+                                               prepared);
+}
+
+/* Remove the statements that have run, so that places in DuckDB's errors are right: of a later
+ * statement, they are wrong.  Lines keep their numbers.  False: DuckDB divides the text elsewhere
+ * than we do ($$;$$). */
+static bool sql_script_shorten(struct tv_sql *sql, struct sql_script *script)
+{
+    const char *rest = script->text;
+    duck_statements statements;
+    for (uint64_t i = 0; i < script->number; rest += *rest == ';') {
+        const char *begin = tv_sql_skip_space(rest);
+        rest = tv_sql_statement_end(begin);
+        i += rest > begin;
+        if (*rest == '\0')
+            break;
+    }
+    uint64_t count = tv_duck.extract_statements(sql->connection, rest, &statements);
+    tv_duck.destroy_extracted(&statements);
+    if (count != script->count - script->number)
+        return false;
+    for (char *at = script->text; at < rest; at++)
+        *at = *at == '\n' || *at == '\r' ? *at : ' ';
+    script->count = count;
+    script->number = 0;
+    return true;
+}
+
+/* Prepare a statement again, with its quoted names that are no columns as texts, as SQLite takes
+ * them. */
+static int sql_prepare_texts(struct tv_sql *sql, struct sql_script *script, duck_prepared *prepared)
+{
+    int name = 0;
+    for (int count = 0; count < MAX_QUOTED_TEXTS && name >= 0; count++) {
+        char *lines = tv_sql_line_names(script->text);
+        name = sql_prepare_in(sql, script, lines, prepared) == 0
+                   ? -1
+                   : tv_sql_find_unknown_name(lines, tv_duck.prepare_error(*prepared));
+        if (name >= 0) {
+            char *text = tv_sql_name_to_text(script->text, name);
+            tv_free(script->text);
+            script->text = text;
+        }
+        tv_free(lines);
+    }
+    return sql_prepare_in(sql, script, script->text, prepared);
+}
+
+/* Prepare the next statement; if it is wrong, do so again with texts in double quotes, and with all
+ * views, so that the error can name one of them. */
+static int sql_prepare(struct tv_sql *sql, struct sql_script *script, duck_prepared *prepared)
 {
     struct tv_error unused;
-    if (tv_duck.prepare_extracted_statement(sql->connection, *statements, number, prepared) == 0)
+    if (tv_duck.prepare_extracted_statement(sql->connection, script->statements, script->number,
+                                            prepared) == 0)
+        return 0;
+    bool is_first = script->number == 0 || sql_script_shorten(sql, script);
+    if (is_first && sql_prepare_texts(sql, script, prepared) == 0)
         return 0;
     if (!sql->has_trace || sql_make_views(sql, TV_SQL_ALL_VIEWS, &unused) != TV_OK)
         return 1;
-    tv_duck.destroy_prepare(prepared);
-    tv_duck.destroy_extracted(statements);
-    (void)tv_duck.extract_statements(sql->connection, text, statements);
-    return tv_duck.prepare_extracted_statement(sql->connection, *statements, number, prepared);
+    return sql_prepare_in(sql, script, script->text, prepared);
 }
 
-static enum tv_status sql_run_statements(struct tv_sql *sql, const char *text,
+/* Run the statements of a rewritten text. */
+static enum tv_status sql_run_statements(struct tv_sql *sql, struct sql_script *script,
                                          const struct sql_taker *taker, struct tv_error *err)
 {
-    duck_statements statements;
-    uint64_t count = tv_duck.extract_statements(sql->connection, text, &statements);
     enum tv_status status = TV_OK;
-    if (count == 0) {
-        const char *why = tv_duck.extract_statements_error(statements);
+    script->count = tv_duck.extract_statements(sql->connection, script->text, &script->statements);
+    if (script->count == 0) {
+        const char *why = tv_duck.extract_statements_error(script->statements);
         status = sql_fail_query(sql, err, why ? why : "there is no statement");
     }
-    for (uint64_t i = 0; i < count && status == TV_OK; i++) {
+    for (; script->number < script->count && status == TV_OK; script->number++) {
         duck_prepared prepared;
-        if (sql_prepare(sql, text, &statements, i, &prepared) != 0)
+        if (sql_prepare(sql, script, &prepared) != 0)
             status = sql_fail_query(sql, err, tv_duck.prepare_error(prepared));
         else
-            status = sql_run_statement(sql, prepared, i + 1 == count, taker, err);
+            status =
+                sql_run_statement(sql, prepared, script->number + 1 == script->count, taker, err);
         tv_duck.destroy_prepare(&prepared);
     }
-    tv_duck.destroy_extracted(&statements);
     return status;
 }
 
@@ -387,17 +458,17 @@ static enum tv_status sql_write(void *context, duck_result *result, struct tv_er
 static enum tv_status sql_run_text(struct tv_sql *sql, const char *text,
                                    const struct sql_taker *taker, struct tv_error *err)
 {
-    char *rewritten;
+    struct sql_script script = {0};
     sql->picture[0] = '\0';
-    enum tv_status status = tv_sql_rewrite(&sql->macros, text, &rewritten, err);
+    enum tv_status status = tv_sql_rewrite(&sql->macros, text, &script.text, err);
     if (status != TV_OK)
         return status;
     tv_sql_watch_run(&sql->watch, true);
-    status = sql_make_views(sql, rewritten, err);
+    status = sql_make_views(sql, script.text, err);
     if (status == TV_OK)
-        status = sql_run_statements(sql, rewritten, taker, err);
+        status = sql_run_statements(sql, &script, taker, err);
     tv_sql_watch_run(&sql->watch, false);
-    tv_free(rewritten);
+    sql_script_release(&script);
     if (status != TV_OK)
         return tv_sql_watch_explain(&sql->watch, err);
     /* Tables of events and arguments read the files again, and end early where that fails. */

@@ -135,7 +135,8 @@ static bool prompt_run_command(const struct tv_sql_prompt *prompt, struct tv_byt
         prompt_run(
             prompt,
             "select table_name from information_schema.tables where table_name not "
-            "in ('any_slice', 'any_sample', 'display_frame', 'track_slice', 'track_instant') and "
+            "in ('any_slice', 'any_sample', 'display_frame', 'track_slice', 'track_instant', "
+            "'bare_track', 'bare_counter_track') and "
             "table_name not like 'tv\\_%' escape '\\' order by table_name");
     } else if (tv_bytes_equal(name, TV_BYTES("schema"))) {
         prompt_show_schema(prompt, rest.length > 0 ? rest : TV_BYTES("slice"));

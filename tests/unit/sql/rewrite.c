@@ -42,8 +42,41 @@ static void copies_other_statements(void **state)
                   "select min(dur), max(ts) filter (dur > 0) from slice join thread using (utid)");
     check_rewrite("select a != b, '!(', name = \"x\" from t",
                   "select a != b, '!(', name = \"x\" from t");
+    check_rewrite("select \"\", \"\"\"\", a = \"\"", "select '', \"\"\"\", a = ''");
     check_rewrite("select 'it''s", "select 'it''s");
     check_rewrite("/* never closed", "/* never closed");
+}
+
+/* DuckDB's error about the statements of `lines` tells which quoted name is unknown. */
+static void finds_texts_in_double_quotes(void **state)
+{
+    static const char text[] = "select \"id\" from t -- \"b\"\nwhere \"b\" = \"it's\"\"\" or \"b\"";
+    static const struct {
+        const char *why;
+        int number;
+    } cases[] = {
+        {"Binder Error: Referenced column \"b\" not found in FROM clause!\n\nLINE 5: \"b\"\n  ^",
+         1},
+        {"Binder Error: Referenced column \"b\" not found in FROM clause!\n\nLINE 9: \"b\"\n  ^",
+         3},
+        {"Binder Error: Referenced column \"it's\"\" was not found because\n\nLINE 7: x", 2},
+        {"Binder Error: Referenced column \"id\" not found\n\nLINE 1: f(", 0}, /* once there */
+        {"Binder Error: Referenced column \"b\" not found\n\nLINE 1: f(", -1},
+        {"Binder Error: Referenced column \"c\" not found\n\nLINE 5: \"b\"", -1},
+        {"Binder Error: Referenced column \"b\" not found", -1},
+        {"Binder Error: Table \"t\" does not have a column named \"b\"\n\nLINE 5: \"b\"", -1},
+    };
+    char *lines = tv_sql_line_names(text);
+    (void)state;
+    assert_string_equal(lines,
+                        "select \n\"id\"\n from t -- \"b\"\nwhere \n\"b\"\n = \n\"it's\"\"\"\n or "
+                        "\n\"b\"\n");
+    for (size_t i = 0; i < TV_COUNT(cases); i++)
+        assert_int_equal(tv_sql_find_unknown_name(lines, cases[i].why), cases[i].number);
+    tv_free(lines);
+    char *changed = tv_sql_name_to_text(text, 2);
+    assert_string_equal(changed, "select \"id\" from t -- \"b\"\nwhere \"b\" = 'it''s\"' or \"b\"");
+    tv_free(changed);
 }
 
 static void joins_lists_of_tables(void **state)
@@ -206,6 +239,11 @@ static void takes_threads_from_tracks(void **state)
     check_rewrite("select instant.name from instant left join process_track on true",
                   "select instant.name from track_instant as instant left join process_track on "
                   "true");
+    check_rewrite("from counter_track c left join process_counter_track using (id) join process "
+                  "using (upid);from track join process_track using (id), counter_track",
+                  "from bare_counter_track c left join process_counter_track using (id) join "
+                  "process using (upid);from bare_track as track join process_track using (id), "
+                  "counter_track");
 }
 
 /* Tables and views that a query has created are read as they are. */
@@ -257,4 +295,5 @@ UNIT_TESTS(rewrite, cmocka_unit_test(copies_other_statements),
            cmocka_unit_test(says_the_same_as_sqlite),
            cmocka_unit_test(reads_numbers_and_limits_as_sqlite), cmocka_unit_test(compares_with_is),
            cmocka_unit_test(takes_threads_from_tracks), cmocka_unit_test(leaves_slices_of_the_user),
-           cmocka_unit_test(joins_lists_of_tables), cmocka_unit_test(joins_spans));
+           cmocka_unit_test(finds_texts_in_double_quotes), cmocka_unit_test(joins_lists_of_tables),
+           cmocka_unit_test(joins_spans));
