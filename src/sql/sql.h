@@ -24,10 +24,14 @@ struct tv_sql;
 #define TV_SQL_NO_MEMORY "SQL: the query needs more memory than it may take"
 #define TV_SQL_NO_TIME "SQL: stopped, because it ran longer than"
 
+/* Error of statements that tv_sql_cancel has interrupted. */
+#define TV_SQL_CANCELLED "SQL: cancelled"
+
 struct tv_sql_options {
     unsigned threads;     /* 0: one per processor */
     uint64_t max_memory;  /* bytes; 0: a quarter of the machine's */
     uint64_t max_seconds; /* time of one tv_sql_run; 0: any */
+    bool is_cancellable;  /* tv_sql_cancel is called, also without max_seconds */
     const char *longer;   /* advice in the error of max_seconds; NULL: " (--max-time)" */
     /* Called when a statement does not heed its interruption for TV_SQL_GRACE_MS, because DuckDB
      * does not interrupt a single function: repeat('x', 4e9) takes as long as it takes.  It ends
@@ -91,7 +95,7 @@ enum tv_status tv_sql_answer(struct tv_sql *sql, const char *text,
                              struct tv_error *err) TV_MUST_CHECK;
 
 /* Cancel the statements that run, or that begin next; with false: let the next ones run.  For
- * databases with max_seconds, from any thread. */
+ * databases with max_seconds or is_cancellable, from any thread. */
 void tv_sql_cancel(struct tv_sql *sql, bool cancelled);
 
 /* Return the line of the query that the last error is about, with a mark below the place; "": the

@@ -22,7 +22,7 @@ static enum tv_status watch_fail(const struct tv_sql_watch *watch, bool cancelle
                                  struct tv_error *err)
 {
     if (cancelled)
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "SQL: cancelled");
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, TV_SQL_CANCELLED);
     return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, TV_SQL_NO_TIME " %llu s%s",
                    (unsigned long long)watch->max_seconds, watch->longer);
 }
@@ -53,6 +53,8 @@ static void *watch_thread(void *argument)
             watch_interrupt(watch);
             watch->deadline = tv_monotonic_deadline(INTERRUPT_MS);
             pthread_cond_timedwait(&watch->changed, &watch->lock, &watch->deadline);
+        } else if (watch->max_seconds == 0) {
+            pthread_cond_wait(&watch->changed, &watch->lock);
         } else if (pthread_cond_timedwait(&watch->changed, &watch->lock, &watch->deadline) ==
                    ETIMEDOUT) {
             watch->expired = watch->running;
@@ -66,7 +68,7 @@ enum tv_status tv_sql_watch_start(struct tv_sql_watch *watch, duck_connection co
                                   const struct tv_sql_options *options, struct tv_error *err)
 {
     pthread_condattr_t monotonic;
-    if (options->max_seconds == 0)
+    if (options->max_seconds == 0 && !options->is_cancellable)
         return TV_OK;
     watch->connection = connection;
     watch->longer = options->longer ? options->longer : " (--max-time)";
@@ -77,15 +79,18 @@ enum tv_status tv_sql_watch_start(struct tv_sql_watch *watch, duck_connection co
     pthread_cond_init(&watch->changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
     pthread_mutex_init(&watch->lock, NULL);
-    if (tv_thread_start(&watch->thread, TV_THREAD_STACK, watch_thread, watch) != 0)
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "SQL: no thread can be started");
     watch->max_seconds = options->max_seconds;
-    return TV_OK;
+    watch->started = tv_thread_start(&watch->thread, TV_THREAD_STACK, watch_thread, watch) == 0;
+    if (watch->started)
+        return TV_OK;
+    pthread_mutex_destroy(&watch->lock);
+    pthread_cond_destroy(&watch->changed);
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "SQL: no thread can be started");
 }
 
 void tv_sql_watch_end(struct tv_sql_watch *watch)
 {
-    if (watch->max_seconds == 0)
+    if (!watch->started)
         return;
     pthread_mutex_lock(&watch->lock);
     watch->ending = true;
@@ -98,7 +103,7 @@ void tv_sql_watch_end(struct tv_sql_watch *watch)
 
 void tv_sql_watch_run(struct tv_sql_watch *watch, bool running)
 {
-    if (watch->max_seconds == 0)
+    if (!watch->started)
         return;
     pthread_mutex_lock(&watch->lock);
     watch->deadline = tv_monotonic_deadline(watch->max_seconds * 1000);
@@ -112,7 +117,7 @@ void tv_sql_watch_run(struct tv_sql_watch *watch, bool running)
 
 void tv_sql_watch_cancel(struct tv_sql_watch *watch, bool cancelled)
 {
-    assert(watch->max_seconds > 0);
+    assert(watch->started);
     pthread_mutex_lock(&watch->lock);
     watch->cancelled = cancelled;
     pthread_cond_signal(&watch->changed);
@@ -121,7 +126,7 @@ void tv_sql_watch_cancel(struct tv_sql_watch *watch, bool cancelled)
 
 enum tv_status tv_sql_watch_explain(struct tv_sql_watch *watch, struct tv_error *err)
 {
-    if (watch->max_seconds == 0)
+    if (!watch->started)
         return err->status;
     pthread_mutex_lock(&watch->lock); /* another thread may cancel at any time */
     bool cancelled = watch->cancelled, expired = watch->expired;

@@ -13,7 +13,8 @@
 #include "sql/sql.h"
 
 struct tv_sql_watch {
-    uint64_t max_seconds; /* 0: there is no such thread */
+    bool started;         /* there is such a thread */
+    uint64_t max_seconds; /* 0: any; statements may be cancelled */
     const char *longer;   /* advice in the error about max_seconds */
     /* See struct tv_sql_options; NULL: statements that do not heed an interruption are waited for.
      */
@@ -28,7 +29,8 @@ struct tv_sql_watch {
     bool running, expired, cancelled, ending;
 };
 
-/* Start the thread that watches a connection, unless the options set no time. */
+/* Start the thread that watches a connection, if the options set a time or say that statements may
+ * be cancelled. */
 enum tv_status tv_sql_watch_start(struct tv_sql_watch *watch, duck_connection connection,
                                   const struct tv_sql_options *options,
                                   struct tv_error *err) TV_MUST_CHECK;

@@ -146,6 +146,7 @@ static enum tv_status cmd_sql_open(const struct tv_settings *settings, const cha
 {
     struct tv_sql_options options = {.threads = tv_settings_jobs(settings),
                                      .max_seconds = settings->sql.max_time,
+                                     .is_cancellable = !settings->sql.query,
                                      .stuck = tv_command_end_stuck_query,
                                      .allow_files = settings->sql.allow_files};
     if (settings->input.max_memory != TV_ANY_MEMORY)
@@ -212,10 +213,8 @@ static enum tv_status cmd_sql_converse(const struct tv_command *command,
     struct sql_opened opened = {0};
     enum tv_status status =
         cmd_sql_open(settings, settings->files.items, settings->files.count, &opened, err);
-    if (status == TV_OK) {
-        struct tv_sql_prompt prompt = {command, opened.sql, how, out, failed};
-        tv_sql_prompt_converse(&prompt);
-    }
+    if (status == TV_OK)
+        tv_sql_prompt_converse(command, opened.sql, how, out, failed);
     cmd_sql_close(&opened);
     return status;
 }

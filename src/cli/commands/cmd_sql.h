@@ -9,17 +9,11 @@
 struct tv_sql;
 struct tv_sql_output;
 
-/* A conversation about an open database. */
-struct tv_sql_prompt {
-    const struct tv_command *command;
-    struct tv_sql *sql;
-    struct tv_sql_output *how;
-    struct tv_out *out;
-    bool *failed; /* set by a statement that fails; the next ones are answered */
-};
-
-/* Answer statements as they come, each up to a ';' at the end of a line. */
-void tv_sql_prompt_converse(const struct tv_sql_prompt *prompt);
+/* Answer statements as they come, each up to a ';' at the end of a line.  *failed is set by one
+ * that fails; the next ones are answered.  At a terminal, Ctrl-C cancels the statement that runs,
+ * for which the database must be cancellable. */
+void tv_sql_prompt_converse(const struct tv_command *command, struct tv_sql *sql,
+                            struct tv_sql_output *how, struct tv_out *out, bool *failed);
 
 /* List the words that the line editor completes; they need not be freed. */
 void tv_sql_prompt_list_words(struct tv_words *words);

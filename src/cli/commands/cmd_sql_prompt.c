@@ -3,11 +3,16 @@
  * cmd_sql_prompt.c - `sql` without a query: statements from standard input or a terminal, and
  * commands that begin with a dot, as in the shells of SQLite and DuckDB.
  */
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/workers.h"
 #include "cli/commands/cmd_sql.h"
 #include "cli/input/line_editor.h"
 #include "cli/output/message.h"
@@ -29,20 +34,130 @@ void tv_sql_prompt_list_words(struct tv_words *words)
         tv_words_add(words, tv_sql_completions[i]);
 }
 
+/* A conversation about an open database. */
+struct sql_prompt {
+    const struct tv_command *command;
+    struct tv_sql *sql;
+    struct tv_sql_output *how;
+    struct tv_out *out;
+    bool *failed;
+    struct prompt_canceller *canceller;
+};
+
+/* ---- Ctrl-C ---- */
+
+/*
+ * At a terminal, Ctrl-C cancels the statement that runs; the prompt stays.  A handler of signals
+ * may do little: this one wakes a thread.
+ *
+ *     SIGINT --> prompt_wake --(semaphore)--> prompt_cancel_thread --> tv_sql_cancel
+ *
+ * The semaphore is the only thing that the handler can reach, so it is static.
+ */
+static sem_t prompt_interrupted;
+
+struct prompt_canceller {
+    struct tv_sql *sql;
+    pthread_t thread;
+    struct sigaction older;
+    pthread_mutex_t lock; /* lock of the two below */
+    bool runs;            /* a statement does */
+    bool ends;
+    bool started;
+};
+
+static void prompt_wake(int number)
+{
+    (void)number;
+    int before = errno;
+    sem_post(&prompt_interrupted);
+    errno = before;
+}
+
+static void *prompt_cancel_thread(void *argument)
+{
+    struct prompt_canceller *canceller = argument;
+    for (bool ends = false; !ends;) {
+        if (sem_wait(&prompt_interrupted) != 0)
+            continue;
+        pthread_mutex_lock(&canceller->lock);
+        if (canceller->runs)
+            tv_sql_cancel(canceller->sql, true);
+        ends = canceller->ends;
+        pthread_mutex_unlock(&canceller->lock);
+    }
+    return NULL;
+}
+
+/* Let Ctrl-C cancel statements, if they are typed at a terminal.  In a pipe it ends the program. */
+static void prompt_start_canceller(struct prompt_canceller *canceller, struct tv_sql *sql)
+{
+    *canceller = (struct prompt_canceller){.sql = sql};
+    if (!isatty(STDIN_FILENO) || sem_init(&prompt_interrupted, 0, 0) != 0)
+        return;
+    pthread_mutex_init(&canceller->lock, NULL);
+    canceller->started =
+        tv_thread_start(&canceller->thread, TV_THREAD_STACK, prompt_cancel_thread, canceller) == 0;
+    if (canceller->started) /* not SA_RESTART: a line that is typed without an editor is dropped */
+        sigaction(SIGINT, &(struct sigaction){.sa_handler = prompt_wake}, &canceller->older);
+}
+
+/* Note that a statement begins or has ended. */
+static void prompt_note_run(struct prompt_canceller *canceller, bool runs)
+{
+    if (!canceller->started)
+        return;
+    pthread_mutex_lock(&canceller->lock);
+    canceller->runs = runs;
+    tv_sql_cancel(canceller->sql, false);
+    pthread_mutex_unlock(&canceller->lock);
+}
+
+static void prompt_end_canceller(struct prompt_canceller *canceller)
+{
+    if (!canceller->started)
+        return;
+    sigaction(SIGINT, &canceller->older, NULL);
+    pthread_mutex_lock(&canceller->lock);
+    canceller->ends = true;
+    pthread_mutex_unlock(&canceller->lock);
+    sem_post(&prompt_interrupted);
+    pthread_join(canceller->thread, NULL);
+    pthread_mutex_destroy(&canceller->lock);
+    sem_destroy(&prompt_interrupted);
+}
+
 /* ---- Commands ---- */
 
-static void prompt_fail(const struct tv_sql_prompt *prompt, const struct tv_error *why)
+static void prompt_fail(const struct sql_prompt *prompt, const struct tv_error *why)
 {
     tv_command_failed(prompt->command, why);
     *prompt->failed = true;
 }
 
-static void prompt_run(const struct tv_sql_prompt *prompt, const char *text)
+/* Tell why a statement failed, with its line and a mark under the place. */
+static void prompt_fail_statement(const struct sql_prompt *prompt, const struct tv_error *why)
+{
+    char text[sizeof why->message + 64];
+    const char *line = tv_sql_error_picture(prompt->sql);
+    tv_out_flush(prompt->out); /* rows of the statements before */
+    tv_message("traceview: %s", tv_error_text(why, text, sizeof text));
+    while (*line) {
+        int length = (int)strcspn(line, "\n");
+        tv_message("%.*s", length, line);
+        line += length + (line[length] == '\n');
+    }
+    *prompt->failed = true;
+}
+
+static void prompt_run(const struct sql_prompt *prompt, const char *text)
 {
     struct tv_error reason = {.status = TV_OK};
     prompt->how->headed = false;
+    prompt_note_run(prompt->canceller, true);
     if (tv_sql_run(prompt->sql, text, prompt->how, prompt->out, &reason) != TV_OK)
-        prompt_fail(prompt, &reason);
+        prompt_fail_statement(prompt, &reason);
+    prompt_note_run(prompt->canceller, false);
     tv_out_flush(prompt->out);
 }
 
@@ -59,7 +174,7 @@ static void prompt_put_table(struct tv_out *text, struct tv_bytes table)
 }
 
 /* Does a table have columns?  If the question fails, so does that for the columns. */
-static bool prompt_has_table(const struct tv_sql_prompt *prompt, struct tv_bytes table)
+static bool prompt_has_table(const struct sql_prompt *prompt, struct tv_bytes table)
 {
     struct tv_sql_output how = {.format = TV_SQL_CSV, .all = true};
     struct tv_out text, rows;
@@ -75,7 +190,7 @@ static bool prompt_has_table(const struct tv_sql_prompt *prompt, struct tv_bytes
 }
 
 /* List the columns of a table. */
-static void prompt_show_schema(const struct tv_sql_prompt *prompt, struct tv_bytes table)
+static void prompt_show_schema(const struct sql_prompt *prompt, struct tv_bytes table)
 {
     struct tv_out text;
     struct tv_error why;
@@ -94,7 +209,7 @@ static void prompt_show_schema(const struct tv_sql_prompt *prompt, struct tv_byt
     tv_out_release(&text);
 }
 
-static void prompt_set_mode(const struct tv_sql_prompt *prompt, struct tv_bytes word)
+static void prompt_set_mode(const struct sql_prompt *prompt, struct tv_bytes word)
 {
     static const char *const modes[] = {
         [TV_SQL_TABLE] = "table", [TV_SQL_CSV] = "csv",           [TV_SQL_JSON] = "json",
@@ -119,7 +234,7 @@ static struct tv_bytes prompt_translate(struct tv_bytes name, bool with_table)
 }
 
 /* Run a command; false: the conversation ends. */
-static bool prompt_run_command(const struct tv_sql_prompt *prompt, struct tv_bytes line)
+static bool prompt_run_command(const struct sql_prompt *prompt, struct tv_bytes line)
 {
     struct tv_bytes name = {line.data + 1, 0}, rest;
     struct tv_error why;
@@ -160,8 +275,8 @@ static bool prompt_run_command(const struct tv_sql_prompt *prompt, struct tv_byt
 
 /* ---- Lines ---- */
 
-/* Append the next line, or a part of a long one; false at the end. */
-static bool prompt_read_line(struct tv_out *text)
+/* Append the next line, or a part of a long one. */
+static enum tv_line_end prompt_read_line(struct tv_out *text)
 {
     char line[LINE];
     const char *prompt = text->length > 0 ? PROMPT_MORE : PROMPT;
@@ -169,10 +284,16 @@ static bool prompt_read_line(struct tv_out *text)
         return tv_line_editor_ask(prompt, text);
     if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && fputs(prompt, stdout) >= 0)
         fflush(stdout);
-    if (!fgets(line, sizeof line, stdin))
-        return false;
+    errno = 0;
+    if (!fgets(line, sizeof line, stdin)) {
+        if (errno != EINTR)
+            return TV_LINE_NONE;
+        clearerr(stdin);
+        (void)fputs("\n", stdout);
+        return TV_LINE_DROPPED;
+    }
     tv_out_text(text, line);
-    return true;
+    return TV_LINE_TYPED;
 }
 
 /* Return the text without blanks and line ends around it. */
@@ -184,14 +305,16 @@ static struct tv_bytes prompt_trim(const struct tv_out *text)
     return typed;
 }
 
-void tv_sql_prompt_converse(const struct tv_sql_prompt *prompt)
+/* Answer lines until there are no more. */
+static void prompt_answer_lines(const struct sql_prompt *prompt)
 {
     struct tv_out text;
     tv_out_init_memory(&text);
     for (bool more = true; more;) {
-        more = prompt_read_line(&text);
+        enum tv_line_end line_end = prompt_read_line(&text);
+        more = line_end != TV_LINE_NONE;
         struct tv_bytes typed = prompt_trim(&text);
-        if (typed.length == 0) {
+        if (typed.length == 0 || line_end == TV_LINE_DROPPED) {
             text.length = 0;
         } else if (typed.data[0] == '.' || typed.data[0] == '\\') {
             typed.length -= typed.data[typed.length - 1] == ';';
@@ -204,4 +327,14 @@ void tv_sql_prompt_converse(const struct tv_sql_prompt *prompt)
         }
     }
     tv_out_release(&text);
+}
+
+void tv_sql_prompt_converse(const struct tv_command *command, struct tv_sql *sql,
+                            struct tv_sql_output *how, struct tv_out *out, bool *failed)
+{
+    struct prompt_canceller canceller;
+    const struct sql_prompt prompt = {command, sql, how, out, failed, &canceller};
+    prompt_start_canceller(&canceller, sql);
+    prompt_answer_lines(&prompt);
+    prompt_end_canceller(&canceller);
 }

@@ -8,6 +8,8 @@
  *     <-- length, line ----------  writes the history to the user's folder before it sends a line
  *     --- length 0 ------------->  ends
  *
+ * Ctrl-C at the prompt drops the line.  While a query runs, the editor ignores it.
+ *
  * libedit needs the terminal and a file, which the process that runs queries
  * over a hostile trace must not have.  So it runs in a process of its own,
  * which never sees anything of the trace.  Lines are cut off at LONGEST_LINE,
@@ -21,6 +23,8 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <locale.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -43,8 +47,9 @@
 /* A word to complete begins after one of these characters. */
 #define BREAKS " \t\n\"\\'`@$><=;|&{(,.)+-*/%!"
 
-/* The length that stands for the end of the input. */
+/* The lengths that stand for the end of the input, and for a line that Ctrl-C dropped. */
 #define END_OF_INPUT UINT32_MAX
+#define DROPPED_LINE (UINT32_MAX - 1)
 
 static struct {
     pid_t process; /* 0: there is no editor */
@@ -118,21 +123,54 @@ static bool editor_find_history(const char *name, char path[PATH_MAX])
            snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX;
 }
 
+/* Ctrl-C drops the line that is edited.  libedit has no other way out of its loop than a jump, as
+ * other shells do; while nothing is edited, the key is for the process that runs the query. */
+static sigjmp_buf editor_dropped;
+static volatile sig_atomic_t editor_edits;
+
+static void editor_drop_line(int number)
+{
+    (void)number;
+    if (!editor_edits)
+        return;
+    editor_edits = 0;
+    siglongjmp(editor_dropped, 1);
+}
+
+/* Let somebody edit a line; NULL at the end of the input, or if it is dropped. */
+static char *editor_ask_line(const struct editor_library *library, const char *prompt,
+                             bool *is_dropped)
+{
+    *is_dropped = sigsetjmp(editor_dropped, 1) != 0;
+    if (*is_dropped) {
+        (void)fputs("\n", stdout);
+        fflush(stdout);
+        return NULL;
+    }
+    editor_edits = 1;
+    char *line = library->ask(prompt);
+    editor_edits = 0;
+    return line;
+}
+
 /* Edit one line and send it; false at the end of the input.  The history is written at once, to
  * the file `history` (NULL: none): a signal may end both processes while a query runs. */
 static bool editor_edit_line(const struct editor_library *library, const char *history,
                              const char *prompt, int lines)
 {
-    char *line = library->ask(prompt);
+    bool is_dropped;
+    char *line = editor_ask_line(library, prompt, &is_dropped);
     size_t length = line ? strlen(line) : 0;
-    uint32_t sent = !line ? END_OF_INPUT : length < LONGEST_LINE ? (uint32_t)length : LONGEST_LINE;
+    uint32_t sent = length < LONGEST_LINE ? (uint32_t)length : LONGEST_LINE;
+    if (!line)
+        sent = is_dropped ? DROPPED_LINE : END_OF_INPUT;
     if (length > 0) {
         library->add_history(line);
         if (history)
             library->write_history(history);
     }
-    bool goes_on = tv_file_write_fully(lines, &sent, sizeof sent) && line &&
-                   tv_file_write_fully(lines, line, sent);
+    bool goes_on = tv_file_write_fully(lines, &sent, sizeof sent) &&
+                   (is_dropped || (line && tv_file_write_fully(lines, line, sent)));
     tv_free(line);
     return goes_on;
 }
@@ -152,6 +190,8 @@ static _Noreturn void editor_main(const struct editor_library *library, const ch
     *library->breaks = BREAKS;
     library->stifle_history(MAX_LINES);
     umask(077);
+    sigaction(SIGINT, &(struct sigaction){.sa_handler = editor_drop_line, .sa_flags = SA_RESTART},
+              NULL);
     if (kept)
         library->read_history(path);
     while (tv_file_read_fully(prompts, &length, 1) && length > 0 && length < sizeof prompt &&
@@ -201,25 +241,27 @@ bool tv_line_editor_start(const struct tv_words *words, const char *history)
     return true;
 }
 
-bool tv_line_editor_ask(const char *prompt, struct tv_out *line)
+enum tv_line_end tv_line_editor_ask(const char *prompt, struct tv_out *line)
 {
     uint8_t length = (uint8_t)strlen(prompt);
     uint32_t left;
     assert(tv_line_editor_is_there() && length > 0);
     if (!tv_file_write_fully(editor.prompts, &length, 1) ||
         !tv_file_write_fully(editor.prompts, prompt, length) ||
-        !tv_file_read_fully(editor.lines, &left, sizeof left) || left > LONGEST_LINE)
-        return false;
+        !tv_file_read_fully(editor.lines, &left, sizeof left))
+        return TV_LINE_NONE;
+    if (left > LONGEST_LINE)
+        return left == DROPPED_LINE ? TV_LINE_DROPPED : TV_LINE_NONE;
     while (left > 0) {
         uint8_t piece[512];
         size_t wanted = left < sizeof piece ? left : sizeof piece;
         if (!tv_file_read_fully(editor.lines, piece, wanted))
-            return false;
+            return TV_LINE_NONE;
         tv_out_bytes(line, (struct tv_bytes){piece, wanted});
         left -= (uint32_t)wanted;
     }
     tv_out_char(line, '\n');
-    return true;
+    return TV_LINE_TYPED;
 }
 
 /* The editor ends when it reads a prompt without length, or when its pipe is

@@ -23,8 +23,15 @@ bool tv_line_editor_start(const struct tv_words *words, const char *history);
 /* Was it started? */
 bool tv_line_editor_is_there(void);
 
-/* Ask for a line, and append it with a line end.  False: the user ended the input. */
-bool tv_line_editor_ask(const char *prompt, struct tv_out *line);
+/* The end of asking for a line. */
+enum tv_line_end {
+    TV_LINE_TYPED,
+    TV_LINE_DROPPED, /* by Ctrl-C */
+    TV_LINE_NONE,    /* the user ended the input */
+};
+
+/* Ask for a line, and append it with a line end. */
+enum tv_line_end tv_line_editor_ask(const char *prompt, struct tv_out *line);
 
 /* Let the editor save its history, and wait for its end.  Does nothing if there is none. */
 void tv_line_editor_end(void);
