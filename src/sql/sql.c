@@ -437,21 +437,47 @@ struct sql_writing {
     struct tv_sql_output *output;
     struct tv_out *out;
     uint32_t answers; /* written so far */
+    bool is_list;     /* JSON: the arrays of several statements are in one */
 };
 
-/* Write an answer, with an empty line before it if it is not the first one of a text.  JSON needs
- * none. */
+/* Has a text more than one statement with rows? */
+static bool sql_has_answers(const char *text)
+{
+    static const char *const others[] = {"alter",  "attach", "copy",    "create", "delete",
+                                         "detach", "drop",   "include", "insert", "update"};
+    size_t count = 0;
+    for (const char *at = tv_sql_skip_space(text); *at; at = tv_sql_skip_space(at)) {
+        const char *end = tv_sql_statement_end(at);
+        bool answers = end > at;
+        for (size_t i = 0; i < TV_COUNT(others) && answers; i++) {
+            const char *word = at;
+            answers = !tv_sql_take_word(&word, others[i]);
+        }
+        count += answers;
+        at = end + (*end == ';');
+    }
+    return count > 1;
+}
+
+/* Write an answer, with an empty line before it if it is not the first one of a text, or as an
+ * element of the list. */
 static enum tv_status sql_write(void *context, duck_result *result, struct tv_error *err)
 {
     struct sql_writing *writing = context;
     const struct tv_sql_rows rows = {.result = result};
     enum tv_sql_format format = writing->output->format;
     bool is_text = format != TV_SQL_JSON && format != TV_SQL_JSONL;
-    if (writing->answers++ > 0) {
+    bool is_first = writing->answers++ == 0;
+    if (!is_first)
         writing->output->headed = false;
-        tv_out_text(writing->out, is_text && tv_duck.column_count(result) > 0 ? "\n" : "");
-    }
-    return tv_sql_write_result(writing->out, &rows, writing->output, err);
+    if (writing->is_list)
+        tv_out_text(writing->out, is_first ? "[\n" : ",\n");
+    else if (!is_first && is_text && tv_duck.column_count(result) > 0)
+        tv_out_char(writing->out, '\n');
+    enum tv_status status = tv_sql_write_result(writing->out, &rows, writing->output, err);
+    if (format == TV_SQL_JSON && !writing->is_list && !writing->output->one_array)
+        tv_out_char(writing->out, '\n');
+    return status;
 }
 
 /* Rewrite and run the statements of a text. */
@@ -478,9 +504,13 @@ static enum tv_status sql_run_text(struct tv_sql *sql, const char *text,
 enum tv_status tv_sql_run(struct tv_sql *sql, const char *text, struct tv_sql_output *output,
                           struct tv_out *out, struct tv_error *err)
 {
-    struct sql_writing writing = {output, out, 0};
+    struct sql_writing writing = {.output = output, .out = out};
     struct sql_taker taker = {sql_write, &writing, output->all};
-    return sql_run_text(sql, text, &taker, err);
+    writing.is_list = output->format == TV_SQL_JSON && output->all && sql_has_answers(text);
+    enum tv_status status = sql_run_text(sql, text, &taker, err);
+    if (writing.is_list && writing.answers > 0)
+        tv_out_text(out, "\n]\n");
+    return status;
 }
 
 void tv_sql_cancel(struct tv_sql *sql, bool cancelled)

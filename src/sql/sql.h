@@ -72,10 +72,16 @@ struct tv_sql_output {
     struct tv_bytes file; /* a column "file" in front with this value; data NULL: none */
     bool headed;          /* CSV: the header was written for an earlier trace */
     uint64_t rows;        /* rows of the last answer; set when it was written */
-    bool all; /* write the rows of each statement that has some, not of the last one alone */
+    bool all;       /* write the rows of each statement that has some, not of the last one alone */
+    bool one_array; /* JSON: the rows of all runs are in one array; tv_sql_end_array ends it */
+    bool in_array, array_has_rows; /* state of the JSON array */
 };
 
-/* Run the statements of a text, and write the rows of the last one, or of each.  TV_ERR_USAGE
+/* End the array of JSON that holds the rows of several runs.  Without an answer it is empty. */
+void tv_sql_end_array(struct tv_sql_output *output, struct tv_out *out);
+
+/* Run the statements of a text, and write the rows of the last one, or of each.  JSON of several
+ * statements with rows is an array of their arrays, also after an error.  TV_ERR_USAGE
  * with DuckDB's message for a wrong query, or when it ran longer than max_seconds. */
 enum tv_status tv_sql_run(struct tv_sql *sql, const char *text, struct tv_sql_output *output,
                           struct tv_out *out, struct tv_error *err) TV_MUST_CHECK;

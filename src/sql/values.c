@@ -299,7 +299,8 @@ static void sql_write_object(struct sql_result *result, const struct tv_sql_chun
 {
     struct tv_out *out = result->out;
     bool listed = result->output->format == TV_SQL_JSON;
-    tv_out_text(out, listed ? result->rows > 0 ? ",\n  {" : "\n  {" : "{");
+    tv_out_text(out, listed ? result->output->array_has_rows ? ",\n  {" : "\n  {" : "{");
+    result->output->array_has_rows = true;
     if (result->output->file.data)
         tv_json_put_text(out, "", "file", result->output->file);
     for (uint64_t i = 0; i < result->columns.count; i++) {
@@ -330,6 +331,23 @@ static void sql_write_row(struct sql_result *result, const struct tv_sql_chunk *
     result->rows++;
 }
 
+/* Begin the array of JSON, unless the rows of an earlier answer are in it. */
+static void sql_begin_array(struct tv_sql_output *output, struct tv_out *out)
+{
+    if (output->in_array)
+        return;
+    tv_out_char(out, '[');
+    output->in_array = true;
+    output->array_has_rows = false;
+}
+
+void tv_sql_end_array(struct tv_sql_output *output, struct tv_out *out)
+{
+    sql_begin_array(output, out);
+    tv_out_text(out, output->array_has_rows ? "\n]" : "]");
+    output->in_array = false;
+}
+
 /* Write the line with the names of the columns.  With several traces it is
  * written once, before the rows of the first one. */
 static void sql_write_heading(struct sql_result *result)
@@ -337,8 +355,6 @@ static void sql_write_heading(struct sql_result *result)
     enum tv_sql_format format = result->output->format;
     struct tv_out *out = result->out;
     const char *between = format == TV_SQL_TABLE ? "\t" : format == TV_SQL_CSV ? "," : " | ";
-    if (format == TV_SQL_JSON)
-        tv_out_char(out, '[');
     if (format == TV_SQL_JSON || format == TV_SQL_JSONL || result->output->headed)
         return;
     result->output->headed = true;
@@ -653,6 +669,8 @@ enum tv_status tv_sql_write_result(struct tv_out *out, const struct tv_sql_rows 
                                    struct tv_sql_output *output, struct tv_error *err)
 {
     struct sql_result result = {.output = output, .out = out};
+    if (output->format == TV_SQL_JSON)
+        sql_begin_array(output, out);
     enum tv_status status = tv_sql_columns_list(&result.columns, from, err);
     if (status == TV_OK && output->format == TV_SQL_PARQUET) {
         status = sql_write_parquet(&result, from, err);
@@ -664,10 +682,10 @@ enum tv_status tv_sql_write_result(struct tv_out *out, const struct tv_sql_rows 
     } else if (status == TV_OK) {
         sql_write_heading(&result);
         sql_write_rows(&result, from);
-        if (output->format == TV_SQL_JSON)
-            tv_out_text(out, result.rows > 0 ? "\n]\n" : "]\n");
         output->rows = result.rows;
     }
+    if (output->format == TV_SQL_JSON && !output->one_array)
+        tv_sql_end_array(output, out);
     tv_sql_columns_release(&result.columns);
     return status;
 }

@@ -200,6 +200,10 @@ static enum tv_status cmd_sql_ask_each(const struct tv_command *command,
             status = TV_OK;
         }
     }
+    if (how->format == TV_SQL_JSON) {
+        tv_sql_end_array(how, out);
+        tv_out_char(out, '\n');
+    }
     cmd_sql_close(&opened);
     return status;
 }
@@ -235,6 +239,7 @@ static int cmd_sql_run(const struct tv_command *command, const struct tv_setting
     bool failed = false;
     struct tv_sql_output how = {.format = (enum tv_sql_format)settings->table.format,
                                 .max_rows = settings->sql.max_rows,
+                                .one_array = settings->sql.each,
                                 /* One table of many traces, and one file, have one answer. */
                                 .all = !settings->sql.each &&
                                        settings->table.format != TV_SQL_PARQUET};
