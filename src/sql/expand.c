@@ -247,9 +247,11 @@ static const char *sql_take_limit(struct tv_out *out, const char *at, const char
     if (second >= end || !tv_sql_is_word(*second))
         return NULL;
     tv_out_text(out, "limit ");
-    sql_put(out, second, tv_sql_token_end(second));
+    if (!sql_take_hex(out, second))
+        sql_put(out, second, tv_sql_token_end(second));
     tv_out_text(out, " offset ");
-    sql_put(out, first, first_end);
+    if (!sql_take_hex(out, first))
+        sql_put(out, first, first_end);
     return tv_sql_token_end(second);
 }
 

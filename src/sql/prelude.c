@@ -236,6 +236,11 @@ const char *const tv_sql_prelude[] = {
     "create macro iif(a, b, c) as case when a then b else c end",
     "create macro percentile(x, p) as quantile_cont(x, p / 100.0)",
     "create macro total(x) as coalesce(sum(x), 0)::double",
+    /* Perfetto's gives a number of 64 bits; DuckDB's own one gives bytes. */
+    "create macro tv_unhex(u) as case when u < 9223372036854775808 then u else u - "
+    "18446744073709551616 end::bigint",
+    "create macro unhex(t) as tv_unhex(('0x' || regexp_replace(t, '^0[xX]', ''))::ubigint"
+    "::hugeint)",
     "create macro str_split(s, sep, n) as string_split(s, sep)[n + 1]",
     "create macro arg_path(key) as '$.' || regexp_replace('\"' || replace(key, '.', '\".\"') || "
     "'\"', '((?:\\[[0-9]+\\])+)\"', '\"\\1', 'g')",
@@ -759,6 +764,7 @@ const char *const tv_sql_completions[] = {
     "state_name",
     "stats",
     "str_split",
+    "unhex",
     "str_value",
     "sum",
     "table",

@@ -281,47 +281,6 @@ struct sql_taker {
     bool all;
 };
 
-/* Run a statement whose rows are taken while they are found. */
-static enum tv_status sql_take_rows(struct tv_sql *sql, duck_prepared prepared,
-                                    const struct sql_taker *taker, struct tv_error *err)
-{
-    duck_result result;
-    enum tv_status status = TV_OK;
-    if (tv_duck.execute_prepared_streaming(prepared, &result) != 0)
-        status = sql_fail_result(sql, &result, err);
-    else
-        status = taker->take(taker->context, &result, err);
-    const char *why = status == TV_OK ? tv_duck.result_error(&result) : NULL;
-    if (why && why[0])
-        status = sql_fail_result(sql, &result, err);
-    tv_duck.destroy_result(&result);
-    return status;
-}
-
-static enum tv_status sql_run_statement(struct tv_sql *sql, duck_prepared prepared, bool is_last,
-                                        const struct sql_taker *taker, struct tv_error *err)
-{
-    duck_result result;
-    enum tv_status status = TV_OK;
-    int type = tv_duck.prepared_statement_type(prepared);
-    if (!sql_is_allowed(sql, type))
-        return sql_fail(err,
-                        sql->allows_files
-                            ? "settings, extensions and transactions are not allowed here"
-                            : "only SELECT, EXPLAIN, CREATE and DROP are allowed here; the "
-                              "command `sql --allow-files` lets others change tables and files");
-    if (type != DUCK_SELECT) /* EXPLAIN ANALYZE creates, too */
-        sql->has_creations = true;
-    bool asks = type == DUCK_SELECT || type == DUCK_EXPLAIN;
-    bool creates = type == DUCK_CREATE || type == DUCK_CREATE_FUNCTION || type == DUCK_DROP;
-    if (taker->all ? asks || (is_last && !creates) : is_last)
-        return sql_take_rows(sql, prepared, taker, err);
-    if (tv_duck.execute_prepared(prepared, &result) != 0)
-        status = sql_fail_result(sql, &result, err);
-    tv_duck.destroy_result(&result);
-    return status;
-}
-
 /* More texts in double quotes than this are hardly meant. */
 #define MAX_QUOTED_TEXTS 256
 
@@ -349,10 +308,9 @@ static int sql_prepare_in(struct tv_sql *sql, struct sql_script *script, const c
                                                prepared);
 }
 
-/* Remove the statements that have run, so that places in DuckDB's errors are right: of a later
- * statement, they are wrong.  Lines keep their numbers.  False: DuckDB divides the text elsewhere
- * than we do ($$;$$). */
-static bool sql_script_shorten(struct tv_sql *sql, struct sql_script *script)
+/* Return where the next statement begins; NULL: DuckDB divides the text elsewhere than we do
+ * ($$;$$). */
+static const char *sql_script_find(struct tv_sql *sql, const struct sql_script *script)
 {
     const char *rest = script->text;
     duck_statements statements;
@@ -365,11 +323,19 @@ static bool sql_script_shorten(struct tv_sql *sql, struct sql_script *script)
     }
     uint64_t count = tv_duck.extract_statements(sql->connection, rest, &statements);
     tv_duck.destroy_extracted(&statements);
-    if (count != script->count - script->number)
+    return count == script->count - script->number ? rest : NULL;
+}
+
+/* Remove the statements that have run, so that places in DuckDB's errors are right: of a later
+ * statement, they are wrong.  Lines keep their numbers.  False: they cannot be told apart. */
+static bool sql_script_shorten(struct tv_sql *sql, struct sql_script *script)
+{
+    const char *rest = sql_script_find(sql, script);
+    if (!rest)
         return false;
     for (char *at = script->text; at < rest; at++)
         *at = *at == '\n' || *at == '\r' ? *at : ' ';
-    script->count = count;
+    script->count -= script->number;
     script->number = 0;
     return true;
 }
@@ -410,6 +376,111 @@ static int sql_prepare(struct tv_sql *sql, struct sql_script *script, duck_prepa
     return sql_prepare_in(sql, script, script->text, prepared);
 }
 
+/* ---- Rows ---- */
+
+/* Has a result a column of a type that is not written: lists, dates, bytes ...? */
+static bool sql_needs_texts(duck_result *result)
+{
+    bool needs = false;
+    uint64_t count = tv_duck.column_count(result);
+    for (uint64_t i = 0; i < count && i < TV_SQL_MAX_COLUMNS; i++)
+        needs = needs || !tv_sql_is_written(tv_duck.column_type(result, i));
+    return needs;
+}
+
+/* Append a query for the rows of the query from `at` to `end`, in which the columns of such types
+ * are texts. */
+static void sql_put_texts(struct tv_out *text, duck_result *result, const char *at, const char *end)
+{
+    uint64_t count = tv_duck.column_count(result);
+    for (uint64_t i = 0; i < count; i++) {
+        bool is_written = tv_sql_is_written(tv_duck.column_type(result, i));
+        tv_out_format(text, is_written ? "%s c%d" : "%s cast(c%d as varchar)",
+                      i == 0 ? "select" : ",", (int)i);
+        TV_DUCK_PUT(text, " as ?", TV_SQL_NAME(tv_duck.column_name(result, i)));
+    }
+    tv_out_text(text, " from (\n");
+    tv_out_bytes(text, (struct tv_bytes){(const uint8_t *)at, (size_t)(end - at)});
+    tv_out_text(text, "\n) as tv_rows(");
+    for (uint64_t i = 0; i < count; i++)
+        tv_out_format(text, "%sc%d", i == 0 ? "" : ", ", (int)i);
+    tv_out_char(text, ')');
+}
+
+/* Prepare the statement of a result again, with texts in place of values that are not written.
+ * NULL: it cannot be. */
+static duck_prepared sql_prepare_rows_as_texts(struct tv_sql *sql, const struct sql_script *script,
+                                               duck_result *result)
+{
+    const char *at = sql_script_find(sql, script);
+    duck_prepared prepared = NULL;
+    duck_statements statements;
+    struct tv_out text;
+    if (!at)
+        return NULL;
+    tv_out_init_memory(&text);
+    sql_put_texts(&text, result, at, tv_sql_statement_end(tv_sql_skip_space(at)));
+    (void)tv_duck.extract_statements(sql->connection, tv_sql_end(&text), &statements);
+    if (tv_duck.prepare_extracted_statement(sql->connection, statements, 0, &prepared) != 0)
+        tv_duck.destroy_prepare(&prepared);
+    tv_duck.destroy_extracted(&statements);
+    tv_out_release(&text);
+    return prepared;
+}
+
+/* Run a statement whose rows are taken while they are found. */
+static enum tv_status sql_take_rows(struct tv_sql *sql, const struct sql_script *script,
+                                    duck_prepared prepared, const struct sql_taker *taker,
+                                    struct tv_error *err)
+{
+    duck_result result;
+    duck_prepared texts = NULL;
+    enum tv_status status = TV_OK;
+    int error = tv_duck.execute_prepared_streaming(prepared, &result);
+    if (error == 0 && sql_needs_texts(&result) &&
+        (texts = sql_prepare_rows_as_texts(sql, script, &result))) {
+        tv_duck.destroy_result(&result);
+        error = tv_duck.execute_prepared_streaming(texts, &result);
+    }
+    if (error != 0)
+        status = sql_fail_result(sql, &result, err);
+    else
+        status = taker->take(taker->context, &result, err);
+    const char *why = status == TV_OK ? tv_duck.result_error(&result) : NULL;
+    if (why && why[0])
+        status = sql_fail_result(sql, &result, err);
+    tv_duck.destroy_result(&result);
+    if (texts)
+        tv_duck.destroy_prepare(&texts);
+    return status;
+}
+
+static enum tv_status sql_run_statement(struct tv_sql *sql, const struct sql_script *script,
+                                        duck_prepared prepared, const struct sql_taker *taker,
+                                        struct tv_error *err)
+{
+    duck_result result;
+    enum tv_status status = TV_OK;
+    bool is_last = script->number + 1 == script->count;
+    int type = tv_duck.prepared_statement_type(prepared);
+    if (!sql_is_allowed(sql, type))
+        return sql_fail(err,
+                        sql->allows_files
+                            ? "settings, extensions and transactions are not allowed here"
+                            : "only SELECT, EXPLAIN, CREATE and DROP are allowed here; the "
+                              "command `sql --allow-files` lets others change tables and files");
+    if (type != DUCK_SELECT) /* EXPLAIN ANALYZE creates, too */
+        sql->has_creations = true;
+    bool asks = type == DUCK_SELECT || type == DUCK_EXPLAIN;
+    bool creates = type == DUCK_CREATE || type == DUCK_CREATE_FUNCTION || type == DUCK_DROP;
+    if (taker->all ? asks || (is_last && !creates) : is_last)
+        return sql_take_rows(sql, script, prepared, taker, err);
+    if (tv_duck.execute_prepared(prepared, &result) != 0)
+        status = sql_fail_result(sql, &result, err);
+    tv_duck.destroy_result(&result);
+    return status;
+}
+
 /* Run the statements of a rewritten text. */
 static enum tv_status sql_run_statements(struct tv_sql *sql, struct sql_script *script,
                                          const struct sql_taker *taker, struct tv_error *err)
@@ -425,8 +496,7 @@ static enum tv_status sql_run_statements(struct tv_sql *sql, struct sql_script *
         if (sql_prepare(sql, script, &prepared) != 0)
             status = sql_fail_query(sql, err, tv_duck.prepare_error(prepared));
         else
-            status =
-                sql_run_statement(sql, prepared, script->number + 1 == script->count, taker, err);
+            status = sql_run_statement(sql, script, prepared, taker, err);
         tv_duck.destroy_prepare(&prepared);
     }
     return status;

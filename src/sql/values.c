@@ -2,8 +2,8 @@
 /*
  * values.c - decodes the vectors of a result and writes them (values.h).
  *
- * Integers, numbers, texts, booleans and names are decoded here.  Columns of other types (lists,
- * dates, decimals, ...) are refused with the remedy: a cast to text.
+ * Integers, numbers, texts, booleans, decimals and names are decoded here.  Columns of other types
+ * (lists, dates, ...) have become texts before (sql.c).
  */
 #include "sql/values.h"
 
@@ -24,11 +24,11 @@ struct sql_result {
     uint64_t rows;
 };
 
-/* Can values of a type be decoded here? */
-static bool sql_is_known(int type)
+bool tv_sql_is_written(int type)
 {
-    return (type >= DUCK_BOOLEAN && type <= DUCK_DOUBLE) || type == DUCK_HUGEINT ||
-           type == DUCK_VARCHAR || type == DUCK_ENUM || type == DUCK_SQLNULL;
+    return type == DUCK_DECIMAL || (type >= DUCK_BOOLEAN && type <= DUCK_DOUBLE) ||
+           type == DUCK_HUGEINT || type == DUCK_VARCHAR || type == DUCK_ENUM ||
+           type == DUCK_SQLNULL;
 }
 
 /* ---- Values ---- */
@@ -404,7 +404,7 @@ static enum tv_status sql_columns_of_result(struct tv_sql_columns *columns, duck
         column->name = tv_duck.column_name(from, i);
         column->type = tv_duck.column_type(from, i);
         sql_resolve_decimal(column, from, i);
-        if (!sql_is_known(column->type))
+        if (!tv_sql_is_written(column->type))
             return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                            "SQL: column %s has a type that cannot be written: cast it, %s::text",
                            column->name, column->name);
@@ -645,7 +645,7 @@ static enum tv_status sql_write_parquet_rows(struct sql_result *result,
     return status;
 }
 
-/* Write a file with the rows.  No column of a query is a list: sql_is_known
+/* Write a file with the rows.  No column of a query is a list: tv_sql_is_written
  * refuses them. */
 static enum tv_status sql_write_parquet(struct sql_result *result, const struct tv_sql_rows *from,
                                         struct tv_error *err)

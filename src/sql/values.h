@@ -55,6 +55,9 @@ struct tv_sql_value {
     struct tv_bytes text; /* of the chunk, or of an ENUM of the columns */
 };
 
+/* Can values of a type of DuckDB be decoded? */
+bool tv_sql_is_written(int type);
+
 /* List the columns of a result; release them, also after an error.  TV_ERR_USAGE for a type that
  * cannot be written. */
 enum tv_status tv_sql_columns_list(struct tv_sql_columns *columns, const struct tv_sql_rows *from,

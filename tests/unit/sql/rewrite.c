@@ -203,6 +203,7 @@ static void reads_numbers_and_limits_as_sqlite(void **state)
     check_rewrite("select a from (select b limit /* x */ 2 ,3) limit 1 offset 2",
                   "select a from (select b limit 3 offset 2) limit 1 offset 2");
     check_rewrite("select limits, a from t limit 5, ", "select limits, a from t limit 5, ");
+    check_rewrite("select a from t limit 0x10, 0x5", "select a from t limit 5 offset 16");
     check_rewrite("select (select 1 limit 1), 2", "select (select 1 limit 1), 2");
 }
 
