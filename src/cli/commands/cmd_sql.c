@@ -21,6 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/subset/subset.h"
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -30,6 +31,7 @@
 #include "cli/input/line_editor.h"
 #include "cli/input/load.h"
 #include "cli/input/saved_queries.h"
+#include "cli/input/selection.h"
 #include "cli/output/output.h"
 #include "sql/duckdb.h"
 #include "sql/sql.h"
@@ -304,12 +306,14 @@ static const struct tv_option export_options[] = {
     TV_OPTION("to", "csv|jsonl|sqlite|parquet", TV_OPTION_CHOICE, to,
               "files of each table in a folder, or one database (default: csv)"),
     TV_OPTION("tables", "NAMES", TV_OPTION_TEXT, sql.tables,
-              "these tables alone, separated by commas (default: all)"),
+              "these tables alone, separated by commas (default: all 24 that need no DuckDB)"),
     TV_OPTION("output", "PATH", TV_OPTION_TEXT, output,
               "the folder of csv, jsonl and parquet, the file of sqlite"),
     TV_OPTION("o", "PATH", TV_OPTION_TEXT, output, "same as --output"),
     TV_OPTION_OFFSET,
-    TV_OPTION_FILTER,
+    TV_OPTION_RANGE,
+    TV_OPTION_THREADS,
+    TV_OPTION_FILTERS,
     TV_OPTIONS_READING,
     TV_OPTIONS_END,
 };
@@ -405,26 +409,57 @@ static enum tv_status cmd_export_write(const struct tv_settings *settings,
 }
 
 /* The exporter reads the trace in place. */
+static enum tv_status cmd_export_whole(const struct tv_settings *settings,
+                                       const struct tv_trace *trace, struct tv_error *err)
+{
+    struct tv_sql_exporter *exporter = tv_sql_exporter_new(trace);
+    enum tv_status status = cmd_export_write(settings, exporter, err);
+    tv_sql_exporter_free(exporter);
+    return status;
+}
+
+/* Export the part of a trace that the options select, as `cut` cuts it out. */
+static enum tv_status cmd_export_selection(const struct tv_settings *settings,
+                                           const struct tv_trace *trace,
+                                           const struct tv_subset *subset, struct tv_error *err)
+{
+    struct tv_crop crop = {subset, INT64_MIN, INT64_MAX, settings->select.threads.count > 0};
+    enum tv_status status = tv_range_choose(settings, trace, &crop.from, &crop.to, err);
+    if (status != TV_OK)
+        return status;
+    if (tv_crop_is_everything(trace, &crop))
+        return cmd_export_whole(settings, trace, err);
+    struct tv_trace *part = tv_crop_trace(trace, &crop);
+    status = cmd_export_whole(settings, part, err);
+    tv_trace_free(part);
+    return status;
+}
+
+static enum tv_status cmd_export_trace(const struct tv_settings *settings,
+                                       const struct tv_trace *trace, struct tv_error *err)
+{
+    struct tv_subset subset;
+    enum tv_status status = tv_subset_choose(settings, trace, &subset, err);
+    if (status == TV_OK)
+        status = cmd_export_selection(settings, trace, &subset, err);
+    tv_subset_release(&subset);
+    return status;
+}
+
 static int cmd_export_run(const struct tv_command *command, const struct tv_settings *settings)
 {
-    struct tv_error err = {0};
-    struct tv_trace *trace;
-    enum tv_status status =
-        tv_load_trace(settings, settings->files.items, settings->files.count, NULL, &trace, &err);
-    if (status == TV_OK) {
-        struct tv_sql_exporter *exporter = tv_sql_exporter_new(trace);
-        status = cmd_export_write(settings, exporter, &err);
-        tv_sql_exporter_free(exporter);
-        tv_trace_free(trace);
-    }
-    return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
+    return tv_load_run(command, settings, cmd_export_trace);
 }
 
 const struct tv_command tv_command_export = {
     .name = "export",
     .summary = "write the tables of a trace as CSV, JSON, SQLite or Parquet",
     .arguments = "[OPTION]... --output PATH FILE...",
-    .details = "Tables: docs/sql.md.  Several files are one trace.",
+    .details =
+        "Tables: docs/sql.md.  Views such as method and edge, and tables that are read from the "
+        "file again\n(heap_graph_object, ftrace_event, packet), are left out: they need DuckDB, "
+        "as in\n`traceview sql --format parquet -o method.parquet 'select * from method' "
+        "FILE`.\nSeveral files are one trace.",
     .options = export_options,
     .min_files = 1,
     .max_files = TV_ANY_FILES,
