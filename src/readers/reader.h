@@ -52,7 +52,35 @@ struct tv_record_visitor {
 
     /* Perfetto (perfetto/perfetto.h): a packet. */
     void (*take_packet)(struct tv_record_visitor *visitor, const struct tv_pf_record *record);
+
+    struct tv_read_limit *limit; /* or NULL; heeded by ftrace text and Perfetto */
 };
+
+/* Ends a pass over the records of an input early. */
+struct tv_read_limit {
+    _Atomic bool stop;        /* set by any thread: the pass ends at the next record */
+    _Atomic bool is_exceeded; /* what was kept takes more than max_bytes; sets `stop` */
+    uint64_t max_bytes;       /* 0: any */
+    _Atomic uint64_t bytes;   /* kept so far */
+};
+
+/* Note that so many bytes more are kept.  `limit` may be NULL. */
+static inline void tv_read_limit_add(struct tv_read_limit *limit, uint64_t bytes)
+{
+    if (!limit)
+        return;
+    uint64_t kept = atomic_fetch_add(&limit->bytes, bytes) + bytes;
+    if (limit->max_bytes > 0 && kept > limit->max_bytes) {
+        atomic_store(&limit->is_exceeded, true);
+        atomic_store(&limit->stop, true);
+    }
+}
+
+/* Return true when the pass must end.  `limit` may be NULL. */
+static inline bool tv_read_limit_stops(const struct tv_read_limit *limit)
+{
+    return limit && atomic_load_explicit(&limit->stop, memory_order_relaxed);
+}
 
 /* Content of the head before a sink that writes gets the first event. */
 enum tv_read_ahead {

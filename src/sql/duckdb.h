@@ -136,6 +136,7 @@ enum duck_statement {
     X(void, bind_set_bind_data, (duck_bind, void *, void (*)(void *)))                             \
     X(void, bind_set_error, (duck_bind, const char *))                                             \
     X(void, bind_set_cardinality, (duck_bind, uint64_t, bool))                                     \
+    X(void, init_set_error, (duck_init, const char *))                                             \
     X(void *, init_get_extra_info, (duck_init))                                                    \
     X(void *, init_get_bind_data, (duck_init))                                                     \
     X(uint64_t, init_get_column_count, (duck_init))                                                \

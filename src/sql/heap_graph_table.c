@@ -99,13 +99,26 @@ static void heap_take(void *context, struct tv_pf_heap_graph *graph)
     *tv_table_add(&graphs->graphs) = row;
 }
 
-/* Return the graphs of all inputs, and read them when they are first asked for. */
+/* Forget the graphs of a pass that was ended early. */
+static void heap_clear(struct tv_sql_heap_graphs *graphs, struct tv_read_limit *limit,
+                       uint64_t bytes_before)
+{
+    atomic_store(&limit->bytes, bytes_before);
+    for (size_t i = 0; i < graphs->graphs.count; i++)
+        tv_pf_heap_graph_free(graphs->graphs.rows[i].graph);
+    graphs->graphs.count = 0;
+    memset(graphs->counts, 0, sizeof graphs->counts);
+}
+
+/* Return the graphs of all inputs, and read them when they are first asked for; none of them when
+ * the pass was ended early. */
 static const struct tv_sql_heap_graphs *heap_get(const struct tv_sql_data *data)
 {
     struct tv_sql_heap_graphs *graphs = data->heap_graphs;
     const struct tv_trace_info *info = data->trace->head;
     struct tv_error unused;
     pthread_mutex_lock(&graphs->lock);
+    uint64_t before = data->limit ? atomic_load(&data->limit->bytes) : 0;
     for (uint32_t i = 0; !graphs->is_read && i < info->input_count; i++) {
         struct heap_visitor visitor = {.data = data, .input = i};
         if (!info->inputs[i].source ||
@@ -113,10 +126,13 @@ static const struct tv_sql_heap_graphs *heap_get(const struct tv_sql_data *data)
             continue;
         heap_list_processes(&visitor);
         (void)tv_pf_visit_heap_graphs(&info->inputs[i], graphs->texts, heap_take, &visitor,
-                                      &unused);
+                                      data->limit, &unused);
         tv_map_release(&visitor.processes);
     }
-    graphs->is_read = true;
+    if (!graphs->is_read && tv_read_limit_stops(data->limit))
+        heap_clear(graphs, data->limit, before);
+    else
+        graphs->is_read = true;
     pthread_mutex_unlock(&graphs->lock);
     return graphs;
 }

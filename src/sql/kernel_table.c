@@ -78,6 +78,7 @@ static void kernel_list_threads(struct kernel_visitor *visitor)
 static void kernel_add(struct kernel_visitor *visitor, const struct tv_pf_kernel_event *event)
 {
     struct tv_sql_kernel *kernel = visitor->data->kernel;
+    tv_read_limit_add(visitor->data->limit, 3 * sizeof *kernel->events.rows); /* also to sort */
     *tv_table_add(&kernel->events) = (struct sql_kernel_event){
         .time = tv_trace_time(visitor->data->trace, visitor->input, event->time),
         .offset = event->offset,
@@ -121,14 +122,14 @@ static void kernel_read_input(const struct tv_sql_data *data, uint32_t input)
 {
     const struct tv_input *of = &data->trace->head->inputs[input];
     struct kernel_visitor visitor = {
-        .visitor = {.begin = kernel_begin, .take_line = kernel_take_line},
+        .visitor = {.begin = kernel_begin, .take_line = kernel_take_line, .limit = data->limit},
         .data = data,
         .input = input,
     };
     struct tv_error unused;
     kernel_list_threads(&visitor);
     if (strcmp(of->format, tv_reader_perfetto.format) == 0) {
-        (void)tv_pf_visit_kernel_events(of, kernel_take, &visitor, &unused);
+        (void)tv_pf_visit_kernel_events(of, kernel_take, &visitor, data->limit, &unused);
     } else if (strcmp(of->format, tv_reader_ftrace.format) == 0) {
         struct tv_trace_info *head = tv_trace_info_new();
         (void)tv_reader_ftrace.visit_records(of->source, head, &visitor.visitor, &unused);
@@ -154,17 +155,23 @@ static void kernel_sort(struct tv_sql_kernel *kernel)
     kernel->events.capacity = count + 1;
 }
 
-/* Return the events of all inputs, and read them when they are first asked for. */
+/* Return the events of all inputs, and read them when they are first asked for; none of them when
+ * the pass was ended early. */
 static const struct tv_sql_kernel *kernel_get(const struct tv_sql_data *data)
 {
     struct tv_sql_kernel *kernel = data->kernel;
     pthread_mutex_lock(&kernel->lock);
     if (!kernel->is_read) {
+        uint64_t before = data->limit ? atomic_load(&data->limit->bytes) : 0;
         for (uint32_t i = 0; i < data->trace->head->input_count; i++)
             if (data->trace->head->inputs[i].source)
                 kernel_read_input(data, i);
+        kernel->is_read = !tv_read_limit_stops(data->limit);
+        if (!kernel->is_read) {
+            kernel->events.count = 0;
+            atomic_store(&data->limit->bytes, before);
+        }
         kernel_sort(kernel);
-        kernel->is_read = true;
     }
     pthread_mutex_unlock(&kernel->lock);
     return kernel;
@@ -226,7 +233,9 @@ static void sql_fill_kernel(const struct tv_sql_data *data, struct tv_sql_scratc
         else if (column == KERNEL_UTID)
             tv_sql_put_index(vector, i, event->thread);
         else if (column == KERNEL_CPU)
-            tv_sql_put_integer(vector, i, event->cpu);
+            tv_sql_put_index(vector, i, event->cpu);
+        else if (column == KERNEL_UCPU && event->cpu == TV_NONE)
+            tv_sql_put_null(vector, i);
         else if (column == KERNEL_UCPU)
             tv_sql_put_integer(vector, i, tv_sql_ucpu(data, event->input, event->cpu));
         else if (event->offset == TV_NO_OFFSET)

@@ -150,6 +150,7 @@ static void packet_take(struct tv_record_visitor *base, const struct tv_pf_recor
             .sequence = head.sequence,
             .has_time = head.has_time,
         };
+    tv_read_limit_add(base->limit, head.type && !head.is_event ? sizeof(struct sql_packet) : 0);
 }
 
 static void packet_read_input(const struct tv_sql_data *data, uint32_t input)
@@ -157,7 +158,7 @@ static void packet_read_input(const struct tv_sql_data *data, uint32_t input)
     struct tv_sql_packets *packets = data->packets;
     const struct tv_trace_info *info = data->trace->head;
     struct packet_visitor visitor = {
-        .visitor = {.begin = packet_begin, .take_packet = packet_take},
+        .visitor = {.begin = packet_begin, .take_packet = packet_take, .limit = data->limit},
         .packets = packets,
         .of = &info->inputs[input],
         .input = input,
@@ -171,17 +172,35 @@ static void packet_read_input(const struct tv_sql_data *data, uint32_t input)
     tv_trace_info_free(head);
 }
 
-/* Return the packets of all inputs, and read them when they are first asked for. */
+/* Forget the packets of a pass that was ended early. */
+static void packet_clear(struct tv_sql_packets *packets)
+{
+    packets->packets.count = 0;
+    packets->sequences.count = 0;
+    tv_map_release(&packets->described_processes);
+    tv_map_release(&packets->described_threads);
+    tv_map_init(&packets->described_processes);
+    tv_map_init(&packets->described_threads);
+}
+
+/* Return the packets of all inputs, and read them when they are first asked for; none of them when
+ * the pass was ended early. */
 static const struct tv_sql_packets *packet_get(const struct tv_sql_data *data)
 {
     struct tv_sql_packets *packets = data->packets;
     const struct tv_trace_info *info = data->trace->head;
     pthread_mutex_lock(&packets->lock);
+    uint64_t before = data->limit ? atomic_load(&data->limit->bytes) : 0;
     for (uint32_t i = 0; !packets->is_read && i < info->input_count; i++)
         if (info->inputs[i].source &&
             strcmp(info->inputs[i].format, tv_reader_perfetto.format) == 0)
             packet_read_input(data, i);
-    packets->is_read = true;
+    if (!packets->is_read && tv_read_limit_stops(data->limit)) {
+        packet_clear(packets);
+        atomic_store(&data->limit->bytes, before);
+    } else {
+        packets->is_read = true;
+    }
     pthread_mutex_unlock(&packets->lock);
     return packets;
 }

@@ -17,6 +17,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "readers/reader.h"
 
 /* Slices of one row, or instants. */
 struct sql_piece {
@@ -206,6 +207,8 @@ static void sql_init_scan(duck_init init)
     } else {
         scan->count = scan->info->table->count(data);
     }
+    if (tv_read_limit_stops(data->limit)) /* sql.c knows why */
+        tv_duck.init_set_error(init, "the files were not read to their end");
     scan->column_count = (uint32_t)tv_duck.init_get_column_count(init);
     assert(scan->column_count <= TV_COUNT(scan->columns));
     for (uint32_t i = 0; i < scan->column_count; i++) {

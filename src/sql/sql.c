@@ -16,6 +16,7 @@
 
 #include "base/memory.h"
 #include "base/workers.h"
+#include "readers/reader.h"
 #include "sql/scan.h"
 #include "sql/statement.h"
 #include "sql/tables.h"
@@ -27,6 +28,7 @@ struct tv_sql {
     duck_connection connection;
     struct tv_sql_watch watch;
     struct tv_sql_data data;
+    struct tv_read_limit limit; /* of the data */
     bool has_trace;
     struct tv_sql_scanned *scanned;
     bool *made, *named; /* for each view and macro of the prelude (views.c) */
@@ -187,17 +189,27 @@ static enum tv_status sql_add_folder(struct tv_sql *sql, const struct tv_sql_opt
     return status;
 }
 
+/* Begin with the data of a trace.  Rows that the tables keep are limited. */
+static void sql_init_data(struct tv_sql *sql, const struct tv_trace *trace)
+{
+    tv_sql_data_init(&sql->data, trace);
+    sql->data.limit = &sql->limit;
+    sql->limit.bytes = 0;
+}
+
 enum tv_status tv_sql_open(const struct tv_trace *trace, const struct tv_sql_options *options,
                            struct tv_sql **sql, struct tv_error *err)
 {
     assert(tv_duck.query);
     struct tv_sql *made = tv_alloc(1, sizeof *made);
     made->allows_files = options->allow_files;
+    made->watch.stop = &made->limit.stop;
     enum tv_status status = sql_configure(made, options, err);
     if (status == TV_OK)
         status = tv_sql_watch_start(&made->watch, made->connection, options, err);
     if (status == TV_OK && trace) {
-        tv_sql_data_init(&made->data, trace);
+        sql_init_data(made, trace);
+        made->limit.max_bytes = options->max_memory;
         made->has_trace = true;
         status = sql_add_tables(made, err);
     }
@@ -229,7 +241,7 @@ enum tv_status tv_sql_reopen(const struct tv_trace *trace, const struct tv_sql_o
         return tv_sql_open(trace, options, sql, err);
     }
     tv_sql_data_release(&old->data);
-    tv_sql_data_init(&old->data, trace);
+    sql_init_data(old, trace);
     memset(old->made, 0, tv_sql_view_count()); /* they are about the names of the old trace */
     return TV_OK;
 }
@@ -269,7 +281,7 @@ static bool sql_is_allowed(const struct tv_sql *sql, int statement)
 /* Fail as the result of a statement does. */
 static enum tv_status sql_fail_result(struct tv_sql *sql, duck_result *result, struct tv_error *err)
 {
-    if (tv_duck.result_error_type(result) == DUCK_OUT_OF_MEMORY)
+    if (tv_duck.result_error_type(result) == DUCK_OUT_OF_MEMORY || sql->limit.is_exceeded)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, TV_SQL_NO_MEMORY);
     return sql_fail_query(sql, err, tv_duck.result_error(result));
 }
@@ -559,6 +571,7 @@ static enum tv_status sql_run_text(struct tv_sql *sql, const char *text,
     enum tv_status status = tv_sql_rewrite(&sql->macros, text, &script.text, err);
     if (status != TV_OK)
         return status;
+    sql->limit.stop = sql->limit.is_exceeded = false;
     tv_sql_watch_run(&sql->watch, true);
     status = sql_make_views(sql, script.text, err);
     if (status == TV_OK)
@@ -567,6 +580,8 @@ static enum tv_status sql_run_text(struct tv_sql *sql, const char *text,
     sql_script_release(&script);
     if (status != TV_OK)
         return tv_sql_watch_explain(&sql->watch, err);
+    if (sql->limit.is_exceeded)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, TV_SQL_NO_MEMORY);
     /* Tables of events and arguments read the files again, and end early where that fails. */
     return sql->has_trace ? tv_trace_check_sources(sql->data.trace, err) : TV_OK;
 }

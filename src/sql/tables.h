@@ -54,6 +54,7 @@ struct tv_sql_data {
     struct tv_sql_packets *packets;
     struct tv_sql_kernel *kernel;
     struct tv_sql_heap_graphs *heap_graphs;
+    struct tv_read_limit *limit; /* of passes over the files, whose rows are kept; NULL: none */
     char flag_words[1 << TV_SQL_FLAGS][TV_SQL_FLAG_WORDS]; /* of each set of flags */
     bool adds_idle_thread; /* one thread more than the model has: the idle task */
     uint32_t idle_process; /* its process; process_count: one more; TV_NONE: there is none */

@@ -10,6 +10,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdatomic.h>
 
 #include "base/clock.h"
 #include "base/workers.h"
@@ -34,6 +35,8 @@ static void watch_interrupt(struct tv_sql_watch *watch)
     if (watch->interrupted_ms == 0)
         watch->interrupted_ms = now;
     tv_duck.interrupt(watch->connection);
+    if (watch->stop)
+        atomic_store(watch->stop, true);
     if (watch->stuck && now - watch->interrupted_ms > TV_SQL_GRACE_MS) {
         struct tv_error why;
         (void)watch_fail(watch, watch->cancelled, &why);

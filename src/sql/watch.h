@@ -21,6 +21,7 @@ struct tv_sql_watch {
     void (*stuck)(void *context, const struct tv_error *why);
     void *stuck_context;
     duck_connection connection;
+    _Atomic bool *stop; /* set with each interruption: ends passes over files; NULL: none */
     pthread_t thread;
     pthread_mutex_t lock; /* lock of the rest */
     pthread_cond_t changed;

@@ -137,8 +137,11 @@ static void take_packet(struct tv_record_visitor *visitor, const struct tv_pf_re
 
 static enum tv_status visit_records(struct tv_source *source, struct tv_error *err)
 {
-    struct tv_record_visitor visitor = {begin_input, take_event, take_member, take_line,
-                                        take_packet};
+    struct tv_record_visitor visitor = {.begin = begin_input,
+                                        .take_event = take_event,
+                                        .take_member = take_member,
+                                        .take_line = take_line,
+                                        .take_packet = take_packet};
     struct tv_read_options options = {.parts = 1};
     struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
     struct tv_reading reading = {tv_builder_trace_info(builder), tv_builder_sink(builder), builder,

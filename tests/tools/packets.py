@@ -155,7 +155,7 @@ Ftrace: timestamp=1 pid=2 print=3:Print sched_switch=4:Switch cpu_frequency=11:C
   virtio_video_resource_queue_done=442:VideoQueue cma_alloc_start=465:Cma cma_alloc_info=466:Cma cma_alloc_finish=576:Cma
   block_io_start=546:Block block_io_done=547:Block suspend_resume=113:Suspend wakeup_source_activate=404:Wakeup wakeup_source_deactivate=405:Wakeup
 Print: ip=1 buf=2
-HeapGraph: pid=1 objects=2:HeapObject field_names=4:HeapName continued=5 roots=7:HeapRoot location_names=8:HeapName types=9:HeapType
+HeapGraph: pid=1 objects=2:HeapObject field_names=4:HeapName continued=5 index=6 roots=7:HeapRoot location_names=8:HeapName types=9:HeapType
 HeapObject: id=1 type_id=2 self_size=3 reference_field_id=4 reference_object_id=5 reference_field_id_base=6 id_delta=7
   native_allocation_registry_size_field=8 heap_type_delta=9
 HeapName: iid=1 str=2

@@ -440,9 +440,10 @@ static enum tv_status ft_visit_lines(struct ft_visit *visit, struct tv_source *s
 {
     struct tv_text_lines lines;
     struct tv_text_line line;
-    enum tv_status status;
+    enum tv_status status = TV_OK;
     tv_text_lines_init(&lines, source, 0, UINT64_MAX);
-    while ((status = tv_text_lines_next(&lines, &line, err)) == TV_OK && !line.none)
+    while (!tv_read_limit_stops(visit->visitor->limit) &&
+           (status = tv_text_lines_next(&lines, &line, err)) == TV_OK && !line.none)
         ft_visit_line(visit, &line);
     tv_text_lines_release(&lines);
     return status;

@@ -48,6 +48,7 @@ struct pf_heap {
     TV_TABLE(pf_heap_id) field_ids; /* ids of the fields of classes */
     uint64_t last_object;
     uint8_t heap_type;
+    bool has_packet; /* a packet of the graph was taken */
 };
 
 struct pf_heaps {
@@ -55,6 +56,7 @@ struct pf_heaps {
     struct tv_interner *texts;
     tv_pf_take_heap_graph *take;
     void *context;
+    struct tv_read_limit *limit;
     struct tv_map index; /* sequence -> its place in `open` */
     TV_TABLE(pf_heap) open;
 };
@@ -114,6 +116,7 @@ static void pf_heap_begin(struct pf_heap *heap, const struct tv_pf_current *pack
     heap->graph = tv_alloc(1, sizeof *heap->graph);
     heap->graph->time = packet->time;
     heap->last_object = 0;
+    heap->has_packet = false;
     heap->heap_type = TV_PF_NO_HEAP_TYPE;
     tv_map_init(&heap->objects);
     tv_map_init(&heap->classes);
@@ -507,10 +510,33 @@ static void pf_heap_complete(struct pf_heaps *heaps, struct pf_heap *heap)
     heaps->take(heaps->context, graph);
 }
 
+/* Does a packet begin another dump than the graph that is read?  Its process is another one, or it
+ * is the first packet (index 0) of a dump of the same one: the rest of the older dump was lost. */
+static bool pf_heap_is_other(const struct tv_pf_heap_graph *graph, struct tv_bytes bytes)
+{
+    struct tv_protobuf_field pid = tv_pf_find(bytes, 1), index = tv_pf_find(bytes, 6);
+    return (pid.number == 1 && (int32_t)pid.value != graph->pid) ||
+           (index.number == 6 && index.value == 0);
+}
+
+/* Return the memory of the rows of a graph. */
+static size_t pf_heap_bytes(const struct tv_pf_heap_graph *graph)
+{
+    return graph->objects.count * sizeof *graph->objects.rows +
+           graph->references.count * sizeof *graph->references.rows +
+           graph->classes.count * sizeof *graph->classes.rows;
+}
+
 static void pf_heaps_take(struct pf_heaps *heaps, const struct tv_pf_current *packet,
                           struct tv_bytes bytes)
 {
     struct pf_heap *heap = pf_heaps_find(heaps, packet);
+    if (heap->has_packet && pf_heap_is_other(heap->graph, bytes)) {
+        pf_heap_complete(heaps, heap); /* cut off: what was read counts */
+        pf_heap_begin(heap, packet);
+    }
+    heap->has_packet = true;
+    size_t before = pf_heap_bytes(heap->graph);
     struct tv_pf_message message = tv_pf_message_over(bytes);
     struct tv_protobuf_field field;
     bool continued = false;
@@ -531,6 +557,7 @@ static void pf_heaps_take(struct pf_heaps *heaps, const struct tv_pf_current *pa
             pf_heap_take_root(heap, field.bytes);
         else if (field.number == 9)
             pf_heap_take_class(heaps, heap, field.bytes);
+    tv_read_limit_add(heaps->limit, pf_heap_bytes(heap->graph) - before);
     if (!continued)
         pf_heap_complete(heaps, heap);
 }
@@ -541,9 +568,10 @@ static enum tv_status pf_heaps_read(struct pf_heaps *heaps, struct tv_error *err
 {
     struct tv_pf_packets packets;
     struct tv_pf_packet from;
-    enum tv_status status;
+    enum tv_status status = TV_OK;
     tv_pf_packets_init(&packets, heaps->reading->source, 0, &heaps->reading->chunk->diagnostics);
-    while ((status = tv_pf_packets_next(&packets, &from, err)) == TV_OK && !from.none) {
+    while (!tv_read_limit_stops(heaps->limit) &&
+           (status = tv_pf_packets_next(&packets, &from, err)) == TV_OK && !from.none) {
         struct tv_pf_current packet;
         if (tv_pf_open_packet(heaps->reading, &from, &packet) == TV_PF_OPENED &&
             packet.payload.number == HEAP_GRAPH && packet.payload.wire == TV_PROTOBUF_BYTES)
@@ -555,11 +583,12 @@ static enum tv_status pf_heaps_read(struct pf_heaps *heaps, struct tv_error *err
 
 enum tv_status tv_pf_visit_heap_graphs(const struct tv_input *input, struct tv_interner *texts,
                                        tv_pf_take_heap_graph *take, void *context,
-                                       struct tv_error *err)
+                                       struct tv_read_limit *limit, struct tv_error *err)
 {
     static const struct tv_read_options one = {.parts = 1};
     struct tv_pf_reading *reading = tv_alloc(1, sizeof *reading);
-    struct pf_heaps heaps = {.reading = reading, .texts = texts, .take = take, .context = context};
+    struct pf_heaps heaps = {
+        .reading = reading, .texts = texts, .take = take, .context = context, .limit = limit};
     tv_map_init(&heaps.index);
     tv_pf_reading_init(reading, input->source, &one);
     reading->machine = tv_pf_machine_of_input(input);

@@ -19,6 +19,8 @@
 #include "base/map.h"
 #include "model/trace.h"
 
+struct tv_read_limit;
+
 /* HeapGraphObject.heap_type and HeapGraphRoot.root_type when nothing tells them. */
 #define TV_PF_NO_HEAP_TYPE 0xff
 #define TV_PF_NO_ROOT 0xff
@@ -72,11 +74,11 @@ struct tv_pf_heap_graph {
 
 typedef void tv_pf_take_heap_graph(void *context, struct tv_pf_heap_graph *graph);
 
-/* Read the heap graphs of an input again.  `take` gets each one, with texts in `texts`, and owns it
- * then. */
+/* Read the heap graphs of an input again, until `limit` (or NULL) stops.  `take` gets each one,
+ * with texts in `texts`, and owns it then. */
 enum tv_status tv_pf_visit_heap_graphs(const struct tv_input *input, struct tv_interner *texts,
                                        tv_pf_take_heap_graph *take, void *context,
-                                       struct tv_error *err);
+                                       struct tv_read_limit *limit, struct tv_error *err);
 void tv_pf_heap_graph_free(struct tv_pf_heap_graph *graph);
 
 /* Return the names that Perfetto gives to numbers; NULL: unknown. */

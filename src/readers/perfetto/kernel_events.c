@@ -19,9 +19,13 @@ struct pf_visit {
     struct tv_pf_reading *reading;
     tv_pf_take_kernel_event *take;
     void *context;
+    struct tv_read_limit *limit;
     struct tv_pf_bundle_clock clock;
-    uint32_t cpu;
-    int64_t running[TV_PF_CPUS]; /* the thread that each processor switched to last; -1: none */
+    uint32_t cpu; /* TV_NONE: the bundle tells none */
+    /* The thread that each processor switched to last; -1: none.  The last one is for bundles
+     * without a processor, or with one that is too large. */
+    int64_t running[TV_PF_CPUS + 1];
+    uint32_t place; /* of the processor in `running` */
 };
 
 static void pf_visit_compact_row(void *context, const struct tv_pf_compact_row *row)
@@ -45,7 +49,7 @@ static void pf_visit_event(struct pf_visit *visit, struct tv_bytes bytes, uint64
     if (!tv_pf_event_open(bytes, &time, &tid, &event) || event.number == 0)
         return;
     if (event.number == EVENT_SWITCH)
-        visit->running[visit->cpu] = (int32_t)tv_pf_find(event.bytes, 6).value;
+        visit->running[visit->place] = (int32_t)tv_pf_find(event.bytes, 6).value;
     visit->take(visit->context,
                 &(const struct tv_pf_kernel_event){
                     .time = tv_pf_bundle_time(visit->reading, &visit->clock, time),
@@ -61,9 +65,10 @@ static void pf_visit_bundle(struct pf_visit *visit, const struct tv_pf_current *
 {
     struct tv_pf_message message = tv_pf_message_over(bundle);
     struct tv_protobuf_field field, cpu = tv_pf_find(bundle, 1);
-    if (cpu.number != 1 || cpu.value >= TV_PF_CPUS)
-        return;
-    visit->cpu = (uint32_t)cpu.value;
+    bool has_cpu = cpu.number == 1 && cpu.value < TV_NONE;
+    visit->cpu = has_cpu ? (uint32_t)cpu.value : TV_NONE;
+    visit->place = visit->cpu < TV_PF_CPUS ? visit->cpu : TV_PF_CPUS;
+    visit->running[TV_PF_CPUS] = -1;
     tv_pf_bundle_read_clock(visit->reading, bundle, &visit->clock);
     while (tv_pf_next(&message, &field)) /* descriptors come after the events that need them */
         if (field.number == 11)
@@ -73,7 +78,7 @@ static void pf_visit_bundle(struct pf_visit *visit, const struct tv_pf_current *
         if (field.number == 2)
             pf_visit_event(visit, field.bytes, tv_pf_offset_of(packet, start));
         else if (field.number == 4)
-            tv_pf_compact_visit(field.bytes, &visit->running[visit->cpu], pf_visit_compact_row,
+            tv_pf_compact_visit(field.bytes, &visit->running[visit->place], pf_visit_compact_row,
                                 visit);
 }
 
@@ -93,9 +98,10 @@ static enum tv_status pf_visit_packets(struct pf_visit *visit, struct tv_error *
 {
     struct tv_pf_packets packets;
     struct tv_pf_packet packet;
-    enum tv_status status;
+    enum tv_status status = TV_OK;
     tv_pf_packets_init(&packets, visit->reading->source, 0, &visit->reading->chunk->diagnostics);
-    while ((status = tv_pf_packets_next(&packets, &packet, err)) == TV_OK && !packet.none)
+    while (!tv_read_limit_stops(visit->limit) &&
+           (status = tv_pf_packets_next(&packets, &packet, err)) == TV_OK && !packet.none)
         pf_visit_packet(visit, &packet);
     tv_pf_packets_release(&packets);
     return status;
@@ -103,13 +109,14 @@ static enum tv_status pf_visit_packets(struct pf_visit *visit, struct tv_error *
 
 enum tv_status tv_pf_visit_kernel_events(const struct tv_input *input,
                                          tv_pf_take_kernel_event *take, void *context,
-                                         struct tv_error *err)
+                                         struct tv_read_limit *limit, struct tv_error *err)
 {
     static const struct tv_read_options one = {.parts = 1};
     struct tv_pf_reading *reading = tv_alloc(1, sizeof *reading);
     struct pf_visit *visit = tv_alloc(1, sizeof *visit);
-    *visit = (struct pf_visit){.reading = reading, .take = take, .context = context};
-    for (uint32_t i = 0; i < TV_PF_CPUS; i++)
+    *visit =
+        (struct pf_visit){.reading = reading, .take = take, .context = context, .limit = limit};
+    for (uint32_t i = 0; i <= TV_PF_CPUS; i++)
         visit->running[i] = -1;
     tv_pf_reading_init(reading, input->source, &one);
     reading->machine = tv_pf_machine_of_input(input);

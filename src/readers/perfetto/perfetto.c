@@ -697,8 +697,9 @@ static enum tv_status pf_visit_records(struct tv_source *source, struct tv_trace
     head->diagnostics.input = input;
     visitor->begin(visitor, head, input);
     tv_pf_packets_init(&packets, source, 0, &head->diagnostics);
-    enum tv_status status;
-    while ((status = tv_pf_packets_next(&packets, &packet, err)) == TV_OK && !packet.none) {
+    enum tv_status status = TV_OK;
+    while (!tv_read_limit_stops(visitor->limit) &&
+           (status = tv_pf_packets_next(&packets, &packet, err)) == TV_OK && !packet.none) {
         struct tv_pf_record record = {packet.offset, packet.bytes};
         head->inputs[input].records++;
         visitor->take_packet(visitor, &record);

@@ -48,10 +48,11 @@ struct tv_pf_kernel_event {
 
 typedef void tv_pf_take_kernel_event(void *context, const struct tv_pf_kernel_event *event);
 
-/* Read the events of the kernel of an input again, in the order of its file. */
+/* Read the events of the kernel of an input again, in the order of its file, until `limit` (or
+ * NULL) stops. */
 enum tv_status tv_pf_visit_kernel_events(const struct tv_input *input,
                                          tv_pf_take_kernel_event *take, void *context,
-                                         struct tv_error *err);
+                                         struct tv_read_limit *limit, struct tv_error *err);
 
 /* Return the number of the machine that an input is of, as packets have it. */
 uint32_t tv_pf_machine_of_input(const struct tv_input *input);

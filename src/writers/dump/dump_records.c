@@ -433,8 +433,11 @@ static void dump_records_begin(struct tv_record_visitor *visitor, const struct t
 void tv_dump_records_init(struct tv_dump_records *dump, struct tv_out *out)
 {
     *dump = (struct tv_dump_records){
-        .visitor = {dump_records_begin, dump_records_event, dump_records_member, dump_records_line,
-                    dump_records_packet},
+        .visitor = {.begin = dump_records_begin,
+                    .take_event = dump_records_event,
+                    .take_member = dump_records_member,
+                    .take_line = dump_records_line,
+                    .take_packet = dump_records_packet},
         .out = out,
     };
     tv_out_init_memory(&dump->cell);

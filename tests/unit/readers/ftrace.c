@@ -384,6 +384,48 @@ static void keeps_ends_that_tell_more(void **context)
     tv_source_free(source);
 }
 
+/* Stops after two lines. */
+struct stopping_visitor {
+    struct tv_record_visitor visitor;
+    uint32_t lines;
+};
+
+static void stopping_begin(struct tv_record_visitor *visitor, const struct tv_trace_info *head,
+                           uint32_t input)
+{
+    (void)visitor;
+    (void)head;
+    (void)input;
+}
+
+static void stopping_take_line(struct tv_record_visitor *base, const struct tv_ft_record *record)
+{
+    struct stopping_visitor *visitor = (struct stopping_visitor *)base;
+    (void)record;
+    visitor->lines++;
+    tv_read_limit_add(base->limit, 5);
+}
+
+static void ends_a_visit_early(void **state)
+{
+    static const char text[] = "a-1 [0] 1.0: x: y\na-1 [0] 2.0: x: y\na-1 [0] 3.0: x: y\n";
+    struct tv_read_limit limit = {.max_bytes = 9};
+    struct stopping_visitor visitor = {
+        .visitor = {.begin = stopping_begin, .take_line = stopping_take_line, .limit = &limit}};
+    struct tv_error error = {.status = TV_OK};
+    (void)state;
+    for (uint32_t run = 0; run < 2; run++) { /* the second time, it is stopped before */
+        struct tv_source *source = tv_source_from_memory(tv_bytes_of(text), "a.txt");
+        struct tv_trace_info *head = tv_trace_info_new();
+        assert_int_equal(tv_reader_ftrace.visit_records(source, head, &visitor.visitor, &error),
+                         TV_OK);
+        assert_int_equal(visitor.lines, 2);
+        tv_trace_info_free(head);
+        tv_source_free(source);
+    }
+    assert_true(limit.is_exceeded && limit.stop);
+}
+
 UNIT_TESTS(ftrace, cmocka_unit_test(keeps_one_clock), cmocka_unit_test(begins_behind_the_preamble),
            cmocka_unit_test(knows_who_ran), cmocka_unit_test(knows_idle_processors),
            cmocka_unit_test(ends_with_the_last_line),
@@ -396,4 +438,5 @@ UNIT_TESTS(ftrace, cmocka_unit_test(keeps_one_clock), cmocka_unit_test(begins_be
            cmocka_unit_test(has_a_cpu_clock_when_threads_run),
            cmocka_unit_test(puts_losses_on_their_processors), cmocka_unit_test(reads_trace_cmd),
            cmocka_unit_test(reads_marks_of_trace_cmd), cmocka_unit_test(moves_the_clock),
-           cmocka_unit_test(puts_switches_in_order), cmocka_unit_test(keeps_ends_that_tell_more));
+           cmocka_unit_test(puts_switches_in_order), cmocka_unit_test(keeps_ends_that_tell_more),
+           cmocka_unit_test(ends_a_visit_early));
