@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quoted.c - texts in double quotes, as SQLite takes them (rewrite.h).
+ * quoted.c - texts in double quotes, and names without AS, as SQLite takes them (rewrite.h).
  *
  * To SQLite "x" is a column, or, if there is none of that name, the text x.  Only DuckDB knows the
  * columns at a place in a query, so the query is first prepared as it is.  DuckDB's error names
@@ -15,9 +15,13 @@
  *       4  "b"            --> select 1 where name = "a" or dur = 'b'
  *
  * For an argument of a table macro, the line is that of the call: then the name must be there once.
+ *
+ * In the same way a parser's error tells which word of "select sum(dur) value" needs AS before it:
+ * to DuckDB, "value" and many other words cannot be a name there.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/memory.h"
 #include "sql/rewrite.h"
@@ -28,24 +32,38 @@ static bool quoted_is_name(const char *at, const char *end)
     return *at == '"' && end - at > 2 && end[-1] == '"';
 }
 
-char *tv_sql_line_names(const char *text)
+/* Return the text, which is released, as a string of its own. */
+static char *quoted_finish(struct tv_out *out)
+{
+    tv_out_char(out, '\0');
+    char *text = tv_alloc(out->length, 1);
+    memcpy(text, out->buffer, out->length);
+    tv_out_release(out);
+    return text;
+}
+
+/* Is the token the word, or, if that is NULL, a quoted name? */
+static bool quoted_is_wanted(const char *at, const char *end, const char *word)
+{
+    if (!word)
+        return quoted_is_name(at, end);
+    return strlen(word) == (size_t)(end - at) && strncasecmp(at, word, (size_t)(end - at)) == 0;
+}
+
+char *tv_sql_line_names(const char *text, const char *word)
 {
     struct tv_out out;
     tv_out_init_memory(&out);
     for (const char *at = text; *at;) {
         const char *token = tv_sql_skip_space(at), *end = tv_sql_token_end(token);
-        bool is_name = quoted_is_name(token, end);
+        bool is_name = quoted_is_wanted(token, end, word);
         tv_out_bytes(&out, (struct tv_bytes){(const uint8_t *)at, (size_t)(token - at)});
         tv_out_text(&out, is_name ? "\n" : "");
         tv_out_bytes(&out, (struct tv_bytes){(const uint8_t *)token, (size_t)(end - token)});
         tv_out_text(&out, is_name ? "\n" : "");
         at = end;
     }
-    tv_out_char(&out, '\0');
-    char *lines = tv_alloc(out.length, 1);
-    memcpy(lines, out.buffer, out.length);
-    tv_out_release(&out);
-    return lines;
+    return quoted_finish(&out);
 }
 
 /* Is the quoted name from `at` to `end` the one that DuckDB's error calls an unknown column? */
@@ -72,12 +90,17 @@ static unsigned long quoted_count_lines(const char *at, const char *end)
     return count;
 }
 
-int tv_sql_find_unknown_name(const char *lines, const char *why)
+/* Return the line that DuckDB's error is about; 0: it names none. */
+static unsigned long quoted_line_of(const char *why)
 {
     static const char mark[] = "\n\nLINE ";
     const char *picture = strstr(why, mark);
-    unsigned long wanted = picture ? strtoul(picture + sizeof mark - 1, NULL, 10) : 0;
-    unsigned long line = 1;
+    return picture ? strtoul(picture + sizeof mark - 1, NULL, 10) : 0;
+}
+
+int tv_sql_find_unknown_name(const char *lines, const char *why)
+{
+    unsigned long wanted = quoted_line_of(why), line = 1;
     int number = 0, only = -1, count = 0;
     for (const char *at = lines, *end; *at && wanted > 0; at = end) {
         const char *token = tv_sql_skip_space(at);
@@ -122,9 +145,38 @@ char *tv_sql_name_to_text(const char *text, int number)
             tv_out_bytes(&out, (struct tv_bytes){(const uint8_t *)token, (size_t)(end - token)});
         at = end;
     }
-    tv_out_char(&out, '\0');
-    char *changed = tv_alloc(out.length, 1);
-    memcpy(changed, out.buffer, out.length);
-    tv_out_release(&out);
-    return changed;
+    return quoted_finish(&out);
+}
+
+bool tv_sql_find_refused_word(const char *why, char *word, size_t size)
+{
+    static const char refused[] = "Parser Error: syntax error at or near \"";
+    size_t length = 0;
+    if (strncmp(why, refused, sizeof refused - 1) != 0)
+        return false;
+    why += sizeof refused - 1;
+    while (tv_sql_is_word(why[length]))
+        length++;
+    if (length == 0 || length >= size || why[length] != '"')
+        return false;
+    memcpy(word, why, length);
+    word[length] = '\0';
+    return true;
+}
+
+char *tv_sql_add_as(const char *lines, const char *word, const char *why)
+{
+    unsigned long wanted = quoted_line_of(why), line = 1;
+    struct tv_out out;
+    tv_out_init_memory(&out);
+    for (const char *at = lines, *end; *at; at = end) {
+        const char *token = tv_sql_skip_space(at);
+        end = tv_sql_token_end(token);
+        line += quoted_count_lines(at, token);
+        tv_out_bytes(&out, (struct tv_bytes){(const uint8_t *)at, (size_t)(token - at)});
+        tv_out_text(&out, line == wanted && quoted_is_wanted(token, end, word) ? "as " : "");
+        tv_out_bytes(&out, (struct tv_bytes){(const uint8_t *)token, (size_t)(end - token)});
+        line += quoted_count_lines(token, end);
+    }
+    return quoted_finish(&out);
 }

@@ -69,11 +69,11 @@ int tv_sql_fuller_table(const char *at, const char *end);
 /* Return the end of the statement at `at`: its ';', or the end of the text. */
 const char *tv_sql_statement_end(const char *at);
 
-/* ---- Texts in double quotes (quoted.c) ---- */
+/* ---- Texts in double quotes, names without AS (quoted.c) ---- */
 
-/* Return a copy of a text with a line of its own for each name in double quotes.  Free it with
- * tv_free. */
-char *tv_sql_line_names(const char *text);
+/* Return a copy of a text with a line of its own for each name in double quotes, or, if it is not
+ * NULL, for each token that is `word`, in any case.  Free it with tv_free. */
+char *tv_sql_line_names(const char *text, const char *word);
 
 /* Return the number, from 0, of the name in double quotes that DuckDB's error `why` about `lines`
  * (tv_sql_line_names) calls an unknown column; -1: the error is about something else. */
@@ -82,6 +82,13 @@ int tv_sql_find_unknown_name(const char *lines, const char *why);
 /* Return a copy of a text with the name of that number as a text in single quotes.  Free it with
  * tv_free. */
 char *tv_sql_name_to_text(const char *text, int number);
+
+/* If the parser's error `why` is about a word, copy that. */
+bool tv_sql_find_refused_word(const char *why, char *word, size_t size);
+
+/* Return a copy of `lines` (tv_sql_line_names with `word`) with AS before the word that the
+ * parser's error `why` about them names.  Free it with tv_free. */
+char *tv_sql_add_as(const char *lines, const char *word, const char *why);
 
 /* ---- Words inside of a statement (expand.c) ---- */
 

@@ -358,7 +358,7 @@ static int sql_prepare_texts(struct tv_sql *sql, struct sql_script *script, duck
 {
     int name = 0;
     for (int count = 0; count < MAX_QUOTED_TEXTS && name >= 0; count++) {
-        char *lines = tv_sql_line_names(script->text);
+        char *lines = tv_sql_line_names(script->text, NULL);
         name = sql_prepare_in(sql, script, lines, prepared) == 0
                    ? -1
                    : tv_sql_find_unknown_name(lines, tv_duck.prepare_error(*prepared));
@@ -493,12 +493,64 @@ static enum tv_status sql_run_statement(struct tv_sql *sql, const struct sql_scr
     return status;
 }
 
+/* More names without AS than this are hardly meant. */
+#define MAX_NAMES_WITHOUT_AS 64
+
+/* Add AS before one name that the parser refuses; NULL: that is not what is wrong. */
+static char *sql_add_as(struct tv_sql *sql, const char *text)
+{
+    duck_statements statements;
+    char word[64], *added = NULL;
+    if (tv_duck.extract_statements(sql->connection, text, &statements) == 0) {
+        const char *why = tv_duck.extract_statements_error(statements);
+        if (why && tv_sql_find_refused_word(why, word, sizeof word)) {
+            duck_statements again;
+            char *lines = tv_sql_line_names(text, word);
+            (void)tv_duck.extract_statements(sql->connection, lines, &again);
+            const char *line = tv_duck.extract_statements_error(again);
+            added = line ? tv_sql_add_as(lines, word, line) : NULL;
+            tv_duck.destroy_extracted(&again);
+            tv_free(lines);
+        }
+    }
+    tv_duck.destroy_extracted(&statements);
+    return added;
+}
+
+/* Divide the text into statements.  If the parser refuses it, do so again with AS before names, as
+ * SQLite takes them. */
+static void sql_script_divide(struct tv_sql *sql, struct sql_script *script)
+{
+    script->count = tv_duck.extract_statements(sql->connection, script->text, &script->statements);
+    char *text = script->text;
+    for (int i = 0; script->count == 0 && i < MAX_NAMES_WITHOUT_AS; i++) {
+        char *added = sql_add_as(sql, text);
+        if (text != script->text)
+            tv_free(text);
+        text = added;
+        if (!added)
+            return; /* with the first error, about the text as it was typed */
+        duck_statements statements;
+        script->count = tv_duck.extract_statements(sql->connection, text, &statements);
+        if (script->count > 0) {
+            tv_duck.destroy_extracted(&script->statements);
+            tv_free(script->text);
+            script->statements = statements;
+            script->text = text;
+        } else {
+            tv_duck.destroy_extracted(&statements);
+        }
+    }
+    if (text != script->text)
+        tv_free(text);
+}
+
 /* Run the statements of a rewritten text. */
 static enum tv_status sql_run_statements(struct tv_sql *sql, struct sql_script *script,
                                          const struct sql_taker *taker, struct tv_error *err)
 {
     enum tv_status status = TV_OK;
-    script->count = tv_duck.extract_statements(sql->connection, script->text, &script->statements);
+    sql_script_divide(sql, script);
     if (script->count == 0) {
         const char *why = tv_duck.extract_statements_error(script->statements);
         status = sql_fail_query(sql, err, why ? why : "there is no statement");

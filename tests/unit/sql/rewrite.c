@@ -66,7 +66,7 @@ static void finds_texts_in_double_quotes(void **state)
         {"Binder Error: Referenced column \"b\" not found", -1},
         {"Binder Error: Table \"t\" does not have a column named \"b\"\n\nLINE 5: \"b\"", -1},
     };
-    char *lines = tv_sql_line_names(text);
+    char *lines = tv_sql_line_names(text, NULL);
     (void)state;
     assert_string_equal(lines,
                         "select \n\"id\"\n from t -- \"b\"\nwhere \n\"b\"\n = \n\"it's\"\"\"\n or "
@@ -77,6 +77,28 @@ static void finds_texts_in_double_quotes(void **state)
     char *changed = tv_sql_name_to_text(text, 2);
     assert_string_equal(changed, "select \"id\" from t -- \"b\"\nwhere \"b\" = 'it''s\"' or \"b\"");
     tv_free(changed);
+}
+
+/* The parser's error tells which word needs AS. */
+static void adds_as_before_names(void **state)
+{
+    char word[8];
+    (void)state;
+    assert_true(tv_sql_find_refused_word(
+        "Parser Error: syntax error at or near \"value\"\n\nLINE 1:", word, sizeof word));
+    assert_string_equal(word, "value");
+    assert_false(tv_sql_find_refused_word("Parser Error: syntax error at or near \"too_long\"",
+                                          word, sizeof word));
+    assert_false(
+        tv_sql_find_refused_word("Parser Error: syntax error at or near \"(\"", word, sizeof word));
+    assert_false(
+        tv_sql_find_refused_word("Parser Error: syntax error at end of input", word, sizeof word));
+    char *lines = tv_sql_line_names("select value, a Value", "value");
+    assert_string_equal(lines, "select \nvalue\n, a \nValue\n");
+    char *added = tv_sql_add_as(lines, "value", "Parser Error: ...\n\nLINE 4: Value");
+    assert_string_equal(added, "select \nvalue\n, a \nas Value\n");
+    tv_free(added);
+    tv_free(lines);
 }
 
 static void joins_lists_of_tables(void **state)
@@ -296,5 +318,5 @@ UNIT_TESTS(rewrite, cmocka_unit_test(copies_other_statements),
            cmocka_unit_test(says_the_same_as_sqlite),
            cmocka_unit_test(reads_numbers_and_limits_as_sqlite), cmocka_unit_test(compares_with_is),
            cmocka_unit_test(takes_threads_from_tracks), cmocka_unit_test(leaves_slices_of_the_user),
-           cmocka_unit_test(finds_texts_in_double_quotes), cmocka_unit_test(joins_lists_of_tables),
-           cmocka_unit_test(joins_spans));
+           cmocka_unit_test(finds_texts_in_double_quotes), cmocka_unit_test(adds_as_before_names),
+           cmocka_unit_test(joins_lists_of_tables), cmocka_unit_test(joins_spans));
