@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * delta.c - the encoding DELTA_BINARY_PACKED (delta.h).
+ * delta.c - the encoding DELTA_BINARY_PACKED (internal.h).
  *
  *     128, 4, count, first number
  *     block: smallest difference, 4 widths, 4 groups of 32 differences less the smallest, packed
  *
  * Numbers are varints, signed ones in zigzag form.  Differences of 32 bits wrap at 32 bits.
  */
-#include "parquet/delta.h"
+#include "parquet/internal.h"
 
 #include <assert.h>
-
-#include "parquet/thrift.h"
 
 #define BLOCK 128u
 #define GROUPS 4u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dictionary.c - the encoding RLE_DICTIONARY (dictionary.h).
+ * dictionary.c - the encoding RLE_DICTIONARY (internal.h).
  *
  *     width in bits, varint: groups of 8 places << 1 | 1, places with the lowest bits first
  *
@@ -8,7 +8,7 @@
  * are more frequent than others, places of whole bytes take fewer bytes after it than narrower
  * ones. The numbers are sorted, so places of numbers that are close have the same high byte.
  */
-#include "parquet/dictionary.h"
+#include "parquet/internal.h"
 
 #include <assert.h>
 #include <string.h>
@@ -16,7 +16,6 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/sort.h"
-#include "parquet/thrift.h"
 
 /* Places of numbers.  Most small ones are found without hashing. */
 #define SMALL_NUMBERS 4096u

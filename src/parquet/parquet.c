@@ -9,7 +9,7 @@
  *     length of the metadata, "PAR1"
  *
  * Values are PLAIN: little-endian numbers, texts after their length.  Whole numbers are differences
- * (delta.h) or have a page with the distinct ones (dictionary.h) where a sample of them gets
+ * (delta.c) or have a page with the distinct ones (dictionary.c) where a sample of them gets
  * smaller so: sorted keys are differences; times that repeat, keys of traces, and buckets of
  * sketches have a dictionary.  A level of definition is 1 where there is a value; a level of
  * repetition is 1 where it continues the list of the row.  Both are run lengths.
@@ -25,9 +25,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/workers.h"
-#include "parquet/delta.h"
-#include "parquet/dictionary.h"
-#include "parquet/thrift.h"
+#include "parquet/internal.h"
 
 /* Limits of a row group: whichever is reached first ends it.  The row
  * groups of DuckDB itself have as many rows, and its threads read one each; the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * thrift.c - a writer of Thrift's compact protocol, as far as Parquet needs it
- * (thrift.h).
+ * (internal.h).
  *
  *     struct := field ... 0                  the 0 ends the struct
  *     field  := (id - last id) << 4 | type   one byte, then the value
@@ -17,7 +17,7 @@
  *
  * Source: the specification thrift-compact-protocol.md of Apache Thrift.
  */
-#include "parquet/thrift.h"
+#include "parquet/internal.h"
 
 #include <assert.h>
 
