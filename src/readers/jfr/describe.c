@@ -10,7 +10,7 @@
  * class, thread or method shows its name, a stack the list of its frames, anything else the object
  * of its fields, to a depth that no real event reaches.
  */
-#include "readers/jfr/describe.h"
+#include "readers/jfr/events.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "readers/jfr/event_kinds.h"
+#include "readers/jfr/scan.h"
 
 #include "base/bytes.h"
 

@@ -23,7 +23,6 @@
 
 #include "base/memory.h"
 #include "base/workers.h"
-#include "readers/jfr/describe.h"
 #include "readers/jfr/events.h"
 
 #define FORMAT "Java Flight Recorder"

@@ -13,7 +13,7 @@
  * A key that no checkpoint defines gives "[unknown]" or no stack, and unresolved-constant. Key 0
  * means null and is no error.
  */
-#include "readers/jfr/names.h"
+#include "readers/jfr/events.h"
 
 #include <assert.h>
 #include <stdio.h>
