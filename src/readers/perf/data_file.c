@@ -18,7 +18,7 @@
  * and `cut` is set; overlapping ones do no harm, since nothing is written. The layout is specified
  * in tools/perf/Documentation/perf.data-file-format.txt of Linux.
  */
-#include "readers/perf/data_file.h"
+#include "readers/perf/perf_data.h"
 
 #include <assert.h>
 #include <stdio.h>

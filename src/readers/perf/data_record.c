@@ -16,7 +16,7 @@
  *
  * perf_event_open(2) specifies all of this. A record whose fields do not fit is refused as a whole.
  */
-#include "readers/perf/data_record.h"
+#include "readers/perf/perf_data.h"
 
 #include <assert.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "readers/perf/data_spaces.h"
+#include "readers/perf/perf_data.h"
 
 #include <assert.h>
 #include <string.h>

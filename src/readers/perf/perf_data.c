@@ -27,11 +27,8 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/sort.h"
-#include "readers/perf/data_build_ids.h"
-#include "readers/perf/data_record.h"
-#include "readers/perf/data_spaces.h"
-#include "readers/perf/data_symbols.h"
 #include "readers/perf/off_cpu.h"
+#include "readers/perf/perf_data.h"
 #include "readers/perf/script_line.h"
 #include "readers/profile_input.h"
 
