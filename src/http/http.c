@@ -17,7 +17,10 @@
 #include "http/http.h"
 
 #include <assert.h>
+#include <dlfcn.h>
 #include <errno.h>
+#include <gnutls/gnutls.h>
+#include <microhttpd.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,9 +32,9 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/encoding.h"
+#include "base/library.h"
 #include "base/memory.h"
 #include "http/internal.h"
-#include "http/library.h"
 
 /* request_head.c checks all that the library's strict mode checks in a head (no Host, blanks in the
  * target). Strict mode of 0.9.75 sends the headers of its error answers twice, so it is off there.
@@ -44,6 +47,70 @@
 #define BODY_BYTES 4096u
 /* Block size of large answers; each answer on its way holds one block. */
 #define SOURCE_BLOCK ((size_t)64 * 1024)
+
+/*
+ * ---- The functions of libmicrohttpd and GnuTLS that are used ----
+ *
+ * Both are opened, with the nine libraries that they bring, when a server is made and before its
+ * process locks itself in.  All other commands start without them.
+ */
+
+/* libmicrohttpd is linked with GnuTLS, so its handle finds the functions of both. */
+#define TV_MHD_FUNCTIONS(X)                                                                        \
+    X(MHD_add_connection)                                                                          \
+    X(MHD_add_response_header)                                                                     \
+    X(MHD_create_response_from_buffer)                                                             \
+    X(MHD_create_response_from_buffer_with_free_callback)                                          \
+    X(MHD_create_response_from_callback)                                                           \
+    X(MHD_destroy_response)                                                                        \
+    X(MHD_get_connection_info)                                                                     \
+    X(MHD_get_connection_values)                                                                   \
+    X(MHD_get_reason_phrase_for)                                                                   \
+    X(MHD_lookup_connection_value)                                                                 \
+    X(MHD_queue_response)                                                                          \
+    X(MHD_set_response_options)                                                                    \
+    X(MHD_start_daemon)                                                                            \
+    X(MHD_stop_daemon)                                                                             \
+    X(gnutls_record_send)
+
+struct tv_mhd {
+#define X(function) __typeof__(function) *function;
+    TV_MHD_FUNCTIONS(X)
+#undef X
+};
+
+/* The soname of versions 0.9.38 to 1.0. */
+#define LIBRARY "libmicrohttpd.so.12"
+
+/* The functions, after http_open_library. */
+static struct tv_mhd tv_mhd;
+
+/* Open the library; later calls do nothing.  TV_ERR_UNSUPPORTED: it is not there, or too old; the
+ * message names the package to install.  Call it before the sandbox closes and before other threads
+ * run. */
+static enum tv_status http_open_library(struct tv_error *err)
+{
+    static const struct tv_library_function functions[] = {
+#define X(function) {#function, &tv_mhd.function},
+        TV_MHD_FUNCTIONS(X)
+#undef X
+    };
+    if (tv_mhd.MHD_start_daemon)
+        return TV_OK;
+    void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
+                       "%s: install libmicrohttpd12 (Debian, Ubuntu) or libmicrohttpd (Fedora)",
+                       dlerror());
+    const char *missing = tv_library_find(library, functions, TV_COUNT(functions));
+    if (!missing)
+        return TV_OK;
+    tv_mhd.MHD_start_daemon = NULL;
+    dlclose(library);
+    return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, LIBRARY " has no function %s", missing);
+}
+
+/* ---- The server ---- */
 
 struct tv_http {
     struct MHD_Daemon *daemon;
@@ -667,7 +734,7 @@ enum tv_status tv_http_new(const struct tv_http_options *options, const struct t
 {
     struct tv_listener listeners[TV_LISTENERS];
     struct tv_limiter_options limiter = {.listeners = listeners};
-    enum tv_status status = tv_mhd_open(err);
+    enum tv_status status = http_open_library(err);
     if (status == TV_OK)
         status = http_listen(options, listeners, &limiter.count, err);
     if (status == TV_OK)
