@@ -136,4 +136,17 @@ static inline bool tv_comparison_is_single(const struct tv_comparison *compariso
     return comparison->base_runs == 1 && comparison->new_runs == 1;
 }
 
+/* ---- Methods that may have been renamed: suggestions for --rename (renames.c) ---- */
+
+struct tv_rename {
+    uint32_t old, fresh; /* rows of the table */
+    bool by_callees;     /* not by class and signature */
+};
+
+/* List pairs of a method that all base runs and no new ones have, and of one that all new runs and
+ * no base ones have, if they are the only such methods with their class and signature; then, of the
+ * others, those that are the only ones with their callees, if these were learnt.  Both are in the
+ * order of the comparison's rows.  Free the list with tv_free. */
+struct tv_rename *tv_renames_suggest(const struct tv_comparison *comparison, size_t *count);
+
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/compare/renames.h"
+/* renames.c - pairs of a method that only base runs have and one that only new runs have. */
+#include "analysis/compare/comparison.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -16,7 +16,6 @@
 #include <assert.h>
 #include <math.h>
 
-#include "analysis/compare/renames.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "writers/compare/change_svg.h"

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/compare/call_noise.h"
 #include "analysis/compare/changes.h"
+#include "analysis/compare/compared_calls.h"
 #include "analysis/compare/distribution.h"
 #include "analysis/compare/gate.h"
 #include "base/bytes.h"
