@@ -100,6 +100,12 @@ extern const struct tv_command tv_command_recover;
 extern const struct tv_command tv_command_help;
 extern const struct tv_command tv_command_version;
 
+/* Serve the viewer with the trace of the first `begin_count` files (cmd_view.c), for commands that
+ * open it too.  `place` is added to the page's address after "#"; NULL: nothing.  Enter the
+ * sandbox; call it before there are threads.  Return the exit code. */
+int tv_command_run_viewer(const struct tv_command *command, const struct tv_settings *settings,
+                          size_t begin_count, const char *place);
+
 /* Run the child of an upload server that reads one trace (engine/messages.h). This is not a command
  * for people. */
 int tv_command_engine(void);

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "base/out.h"
 #include "cli/commands/cmd_compare.h"
-#include "cli/commands/cmd_view.h"
 #include "viewer/viewer.h"
 
 /* Return an option that the page does not have; NULL: it has all of them. */

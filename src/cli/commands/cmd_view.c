@@ -21,7 +21,7 @@
 #include "base/out.h"
 #include "base/source.h"
 #include "base/workers.h"
-#include "cli/commands/cmd_view.h"
+#include "cli/command.h"
 #include "cli/confine.h"
 #include "cli/input/index_cache.h"
 #include "cli/input/load.h"
