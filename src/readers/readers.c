@@ -22,7 +22,6 @@
 #include "readers/foreign.h"
 #include "readers/ftrace/ftrace.h"
 #include "readers/hprof/hprof.h"
-#include "readers/method_trace/method_trace.h"
 #include "readers/perf/perf_script.h"
 #include "readers/perfetto/perfetto.h"
 #include "readers/readers.h"

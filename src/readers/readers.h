@@ -15,6 +15,7 @@ extern const struct tv_reader tv_reader_gperftools;
 extern const struct tv_reader tv_reader_instruments;
 extern const struct tv_reader tv_reader_jaeger;
 extern const struct tv_reader tv_reader_jfr;
+extern const struct tv_reader tv_reader_method_trace;
 extern const struct tv_reader tv_reader_ninja_log;
 extern const struct tv_reader tv_reader_otlp;
 extern const struct tv_reader tv_reader_otlp_spans;

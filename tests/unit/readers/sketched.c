@@ -6,8 +6,8 @@
 #include "base/protobuf_out.h"
 #include "model/builder/builder.h"
 #include "model/sketch.h"
-#include "readers/method_trace/method_trace.h"
 #include "readers/reader.h"
+#include "readers/readers.h"
 #include "unit.h"
 #include "wire/method_trace.h"
 
