@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cxx_parser.c - letters of a mangled name, and texts in the arena (cxx_parser.h).
+ *
+ * A failure is a flag and no return value.  After it tv_cxx_peek gives NUL, which no rule of the
+ * grammar matches: so cxx_name.c and cxx_type.c need no check after each step, and whoever asked
+ * for the name looks at the flag once.
+ *
+ *     arena   | Vector | int | Vector<int> | ...        each part is [start, start + length)
+ *                                          ^ used
+ *
+ * Only the last part of the arena may grow; tv_cxx_append asserts it.
+ */
 #include "base/cxx_parser.h"
 
 #include <assert.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * text_lines.c - lines of a range of a source (text_lines.h).
+ *
+ * A line is a view of the window, so no line is copied.  The window grows while it lacks the line's
+ * end, up to TV_TEXT_LINE_LIMIT; what is longer is skipped window by window, in bounded memory.
+ */
 #include "readers/text_lines.h"
 
 #include <assert.h>

@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * change_flame.c - the paths of a comparison as a flame graph (change_flame.h).
+ *
+ *     rows of the table    0 main   1 main>parse   2 main>draw       a parent before its children
+ *     nodes of the graph   1        2              3                 0 is the root
+ *
+ * The layout is that of every other flame graph (tv_flame_of_nodes); only its numbers differ.  A
+ * row that the comparison left out, as it is too small, has no place in it (`place`) and no width.
+ */
 #include "analysis/compare/change_flame.h"
 
 #include <assert.h>

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * distribution.c - special functions (distribution.h).
+ *
+ * The derivatives of log gamma: the recurrence psi(x) = psi(x + 1) - 1/x, and its like for the
+ * higher ones, leads from any x to one of at least ASYMPTOTIC.  There the series in 1/x^2 with the
+ * Bernoulli numbers is exact (Abramowitz and Stegun 6.3, 6.4).
+ */
 #include "analysis/compare/distribution.h"
 
 #include <assert.h>

@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * signature.c - JVM descriptors as people read them (signature.h).
+ *
+ *     (Landroid/os/Bundle;[I)V     (Bundle, int[]) void
+ *      '-- class, up to ';'  '-- dimensions, then a primitive type
+ *
+ * A text that breaks the grammar at any place is no descriptor, and is written as it is: names of
+ * native functions and of other languages come here too.
+ */
 #include "analysis/search/signature.h"
 
 #include <string.h>

@@ -1,6 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The slices of a selection, as runs of rows that workers share.
+ * selection.c - the slices of a selection, as runs of rows that workers share.
+ *
+ *     a row        [--0--][-1-]   [--2--]      [----3----]
+ *     range                 |-----------------------|
+ *     overlap      [1, 4)                         tv_row_overlap
+ *     cut          1 and 3                        tv_row_cut
+ *
+ * Slices of a row do not overlap and are in order, so those that a range touches are consecutive,
+ * and at most two of them, the first and the last, reach over an end of the range.  Everything in
+ * between counts with its full length: only the two cut slices are decoded and clipped one by one.
+ *
+ * Rows differ in length by orders of magnitude, so rows cannot be shared out among workers.  The
+ * runs of all rows are therefore one sequence of slices, which is cut into equal shares:
+ *
+ *     runs     |---- row 0 ----|-- row 2 --|-------- row 5 --------|
+ *     shares   |    worker 0       |     worker 1      |  worker 2 |
+ *
+ * A share may begin and end within a run.  Sums over shares are sums of integers, so that they do
+ * not depend on the number of workers.
  */
 #include "analysis/subset/selection.h"
 
@@ -9,6 +27,9 @@
 #include "base/memory.h"
 #include "base/workers.h"
 
+/* A slice of length 0 at `from` does not end after it, yet it belongs to the range.  So the overlap
+ * begins with the first slice that ends after `from` or the first that starts there, whichever is
+ * earlier. */
 void tv_row_overlap(const struct tv_trace *trace, uint32_t row, tv_ns from, tv_ns to,
                     uint32_t *first, uint32_t *end)
 {
@@ -30,6 +51,8 @@ struct tv_range_ends tv_range_ends_of(const struct tv_trace *trace, uint32_t tra
     return ends;
 }
 
+/* The CPU times at the ends of the range are the same for all slices of a track, so the parts of a
+ * slice in two adjacent ranges add up to the CPU time of the whole slice. */
 void tv_slice_clip(struct tv_slice *slice, const struct tv_range_ends *ends)
 {
     tv_ns end = slice->start + slice->length, cpu_end = slice->cpu_start + slice->cpu_length;

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* counters.c - the counters of a process in a Firefox profile. */
+/*
+ * counters.c - the counters of a process in a Firefox profile.
+ *
+ *     counters[i].samples                    {time or timeDeltas, count}
+ *     counters[i].sampleGroups[0].samples    older files: the first of a list of groups,
+ *     counters[i].sample_groups.samples      or one group, under either name
+ *
+ * Numbers of a counter of memory are differences, since Firefox learns of allocations and not of
+ * sizes; they are summed up here.  Numbers of all others are values.
+ */
 #include "readers/firefox/firefox.h"
 
 #include <math.h>

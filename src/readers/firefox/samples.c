@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* samples.c - the samples of a thread in a Firefox profile, and its allocations. */
+/*
+ * samples.c - the samples of a thread in a Firefox profile, and its allocations.
+ *
+ *     stack            7     7     9     null       number in the table of stacks; null: idle
+ *     time             1.0   2.0   3.1   4.0        or timeDeltas, from which times are summed up
+ *     weight           1     1     1     1          absent: 1; bytes in a table of allocations
+ *     threadCPUDelta   null  0.9   0.2   0          CPU time since the sample before
+ *
+ * A row becomes a sample of the value type of its weight, and a second one of CPU time if it has
+ * some, so that the table of functions can be asked for either.
+ */
 #include "readers/firefox/firefox.h"
 
 #include <string.h>
@@ -15,6 +25,7 @@ static const struct tv_firefox_column sample_columns[SAMPLE_COLUMNS] = {
     [SAMPLE_CPU] = TV_FIREFOX_COLUMN("threadCPUDelta", INTEGER),
 };
 
+/* Multiply, and saturate: a weight from the file may be any number. */
 static int64_t firefox_multiply(int64_t value, int64_t factor)
 {
     if (value > INT64_MAX / factor || value < -(INT64_MAX / factor))

@@ -1,4 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * data_spaces.c - the mappings of each process (perf_data.h).
+ *
+ *     before    |------- a -------|   |---- b ----|
+ *     added            |------ c ------|
+ *     after     |-- a -|------ c ------|--- b ----|      perf_space_replace: [a b] by [a c b]
+ *
+ * Mappings of a space are sorted and do not overlap, so an address is found by halves, and one more
+ * mapping adds at most two: it may split one that is larger than itself.
+ *
+ * A fork shares the space of its parent: `users` counts the processes of a space.  A process that
+ * maps something gets its own copy first, as the kernel does with pages; one that runs another
+ * program (exec) leaves its space and begins with an empty one.  So a server that forks thousands
+ * of times does not multiply its mappings.  A hostile file still could, with a fork and a mapping
+ * in turn: beyond MAX_OF_ALL mappings nothing is copied or added.
+ */
 #include "readers/perf/perf_data.h"
 
 #include <assert.h>

@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * address_map.c - which file an address belongs to, and its name (address_map.h).
+ *
+ *     0x402a10 in 400000-4c3000 of /bin/app, offset 0x1000     0x402a10 - 0x400000 + 0x1000
+ *                                                              = app+0x3a10
+ *
+ * Mappings are sorted once, when all are known.  Of those that overlap, the one that starts last
+ * counts.
+ */
 #include "readers/pprof/address_map.h"
 
 #include <inttypes.h>

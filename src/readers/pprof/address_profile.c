@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * address_profile.c - profiles whose stacks are addresses (address_profile.h).
+ *
+ *     samples     first 0, depth 3 | first 3, depth 2 | ...     in the order of the file
+ *     addresses   5 4 1 | 4 1 | ...                             of all samples, from the leaf
+ *     names       1: main   4: parse   5: read, inlined in: copy
+ *
+ * Names and mappings may follow the samples in the file, so nothing is added to the trace before
+ * tv_address_profile_end.  An address with names becomes one frame for each of them, those of
+ * inlined functions too; any other gets its name from the mapping that it is in, once
+ * (`found_frames`).
+ */
 #include "readers/pprof/address_profile.h"
 
 #include <assert.h>

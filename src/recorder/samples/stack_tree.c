@@ -1,5 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stack_tree.c - the tree of frames of all stacks, collapsed stacks, and the choice of a format. */
+/*
+ * stack_tree.c - the tree of frames of all stacks, collapsed stacks, and the choice of a format.
+ *
+ *     stacks, innermost first     read parse main   3      elements: one for each frame AND line
+ *                                 draw main         2
+ *     tree                        0 - main - parse - read (3)
+ *                                          '- draw (2)
+ *
+ * Elements that differ only in the line are one frame of the tree (stack_tree_unite_lines).  A node
+ * has a larger number than its parent, and 0 is the root; so 0 also says that there is no memory,
+ * as no frame is the root.
+ *
+ * This runs inside the recorded program, which it must not end: without memory a function returns
+ * false, unlike in the rest of traceview.
+ */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

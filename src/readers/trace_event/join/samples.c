@@ -1,13 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/bytes.h"
-#include "base/map.h"
-#include "base/memory.h"
-#include "readers/trace_event/join/join.h"
-
 /*
  * samples.c - stacks and samples: phase P, and the array "samples" of the whole file
  * (trace-event.md section 3.9).
@@ -27,6 +18,15 @@
  *
  * A key is a number or a string in the file, and both are compared as text.
  */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "readers/trace_event/join/join.h"
+
 struct te_stacks {
     struct tv_te_context *context;
     struct tv_map numbers; /* (process or TV_NONE, string of the key) -> row of the trace's table */
