@@ -109,6 +109,8 @@ static int64_t firefox_find_marker_shift(struct tv_firefox *file,
     return own.count == file->recorded.count ? tv_move_add(file->recorded.first, -own.first) : 0;
 }
 
+/* Add a marker: an instant, or an interval, whose two ends may also be two markers that the
+ * assembly pairs.  A marker without the time that its phase needs is counted and skipped. */
 static void firefox_add_marker(struct tv_firefox *file, uint32_t thread,
                                const struct firefox_marker *marker)
 {

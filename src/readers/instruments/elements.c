@@ -35,6 +35,8 @@
 
 /* ---- Kinds ---- */
 
+/* Return the kind of an element by its tag.  Elements of other kinds are walked over: the schema of
+ * a table has many columns that a profile does not need. */
 static enum instruments_kind instruments_kind_of(struct tv_bytes name)
 {
     static const struct {

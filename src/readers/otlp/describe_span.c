@@ -102,6 +102,8 @@ static void span_put_status(struct span_object *object, struct tv_bytes status)
     }
 }
 
+/* Write a link as an object.  Attributes are an object of their own within it, since their keys are
+ * the program's and could be "trace_id". */
 static void span_put_link(struct tv_out *out, struct tv_bytes link)
 {
     struct span_object object = {.out = out}, attributes = {.out = out};
@@ -122,6 +124,8 @@ static void span_put_link(struct tv_out *out, struct tv_bytes link)
     tv_out_text(out, "}}");
 }
 
+/* Write the links of a span as an array, unless it has none.  No more than SHOWN_ATTRIBUTES: the
+ * answer stays short whatever the file says. */
 static void span_put_links(struct span_object *object, struct tv_bytes span)
 {
     struct tv_cursor cursor = tv_cursor_over(span);
@@ -141,6 +145,8 @@ static void span_put_links(struct span_object *object, struct tv_bytes span)
     tv_out_text(object->out, count > 0 ? "]" : "");
 }
 
+/* Write a field of a span that has a name of its own; attributes, events and links come after all
+ * of these. */
 static void span_put_field(struct span_object *object, const struct tv_protobuf_field *field)
 {
     switch (field->number) {

@@ -369,6 +369,8 @@ static bool jaeger_take_tag(struct span_maker *maker, struct tv_bytes *key, stru
     return true;
 }
 
+/* Copy the tags of a span, each {key, type, value}.  The tag error=true, by convention, makes the
+ * span fail; it is also kept as a tag. */
 static void jaeger_put_tags(struct span_maker *maker)
 {
     struct tv_bytes key, value;
@@ -556,6 +558,8 @@ static void jaeger_add_spans(struct span_maker *maker)
     }
 }
 
+/* Add the spans of a trace.  They refer to processes by key, so "processes" is read first, wherever
+ * it is in the object. */
 static void jaeger_add_trace(struct span_maker *maker)
 {
     struct tv_json_member members[] = {{"processes", 0}, {"spans", 0}};
@@ -572,6 +576,7 @@ static void jaeger_add_trace(struct span_maker *maker)
     maker->stream = after;
 }
 
+/* Add all traces of an answer of Jaeger's API or of its page: {"data": [trace, ...]}. */
 static void jaeger_add_document(struct span_maker *maker)
 {
     struct tv_bytes key;
@@ -600,6 +605,8 @@ static void zipkin_make_event(struct span_maker *maker)
                           maker_text(maker, maker_raw(maker, &members[1])));
 }
 
+/* Copy the tags of a span, {key: value}.  A tag "error" makes the span fail, whatever its text
+ * says, except "false". */
 static void zipkin_put_tags(struct span_maker *maker)
 {
     struct tv_bytes key;

@@ -278,7 +278,9 @@ static void otlp_make_scalar(struct otlp_maker *maker, const struct otlp_member 
     }
 }
 
-/* Take an object of the table into messages[depth]. */
+/* Make a protobuf message of a JSON object, by the table of its members.  A list gives one field
+ * for each element, as repeated fields are.  Values below OTLP_DEPTH stay JSON (otlp_make_value),
+ * so the input cannot deepen the recursion. */
 static void otlp_make_message(struct otlp_maker *maker, enum otlp_message message, unsigned depth);
 
 /* Append a value to the message around it. The length of a message precedes it, so an inner message

@@ -222,6 +222,8 @@ struct otlp_profile {
     uint64_t time, duration, period;
 };
 
+/* Return the fields of a profile that describe its samples.  Of a field that comes twice the last
+ * counts, as in all of protobuf. */
 static struct otlp_profile otlp_parse_profile(struct tv_bytes message)
 {
     struct otlp_profile parsed = {.time = 0};
@@ -431,6 +433,8 @@ static void otlp_begin_messages(struct otlp *otlp, const struct tv_otlp_walk *wa
 /* Number of samples between two checks for cancellation. */
 #define SAMPLES_A_CHECK 4096
 
+/* Add the samples of one request.  Numbers of fields are found out first
+ * (tv_otlp_find_sample_fields): they differ between versions of the format. */
 static enum tv_status otlp_read_samples(struct otlp *otlp, struct tv_bytes request,
                                         const struct tv_read_options *options, struct tv_error *err)
 {
@@ -473,6 +477,9 @@ static enum tv_status otlp_read_requests(struct otlp *otlp, const struct tv_read
 
 /* ---- The file ---- */
 
+/* Read a file in two passes: the survey finds out whether samples have times, which decides the
+ * axis, then the samples are added.  The input ends properly also after an error, with what was
+ * read. */
 static enum tv_status otlp_assemble(struct tv_source *source, struct tv_builder *builder,
                                     const struct tv_read_options *options, struct tv_error *err)
 {

@@ -286,6 +286,8 @@ static void spans_find_process(struct spans *spans)
 /* Number of spans between two checks for cancellation. */
 #define SPANS_A_CHECK 4096
 
+/* Take the spans of one request.  The process changes with the resource, which many spans in a row
+ * share, so it is sought only then. */
 static enum tv_status spans_read_request(struct spans *spans, struct tv_bytes request,
                                          const struct tv_read_options *options,
                                          struct tv_error *err)
@@ -536,6 +538,8 @@ static uint32_t spans_arrow_frame(struct spans *spans, struct tv_bytes name)
     return tv_trace_info_add_frame(spans->profile.info, &frame);
 }
 
+/* Add arrows to all spans that are not drawn below their parent, and from the spans that links
+ * name.  Rows are final here: an arrow ends at places in them. */
 static void spans_add_arrows(struct spans *spans, const struct span_place *places,
                              const uint32_t *frames)
 {

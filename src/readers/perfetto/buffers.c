@@ -160,6 +160,8 @@ static void pf_buffer_present(struct pf_buffers *buffers, struct pf_buffer *buff
                pf_buffer_add_slice(buffers, event, "Display", frame));
 }
 
+/* Draw an event, and move its buffer on: dequeued by the application, queued, acquired, latched by
+ * SurfaceFlinger, presented.  Each step ends the slice of the step before. */
 static void pf_buffer_place(struct pf_buffers *buffers, const struct tv_pf_buffer_event *event)
 {
     struct tv_ft_merge *merge = buffers->merge;

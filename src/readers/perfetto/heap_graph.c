@@ -229,6 +229,8 @@ static void pf_heap_add_references(struct pf_heap *heap, struct tv_bytes bytes, 
     }
 }
 
+/* Take an object.  It has its id, or the distance to the id of the object before; the kind of heap
+ * stays that of the object before unless it is told. */
 static void pf_heap_take_object(struct pf_heap *heap, struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
@@ -277,6 +279,8 @@ static void pf_heap_take_object(struct pf_heap *heap, struct tv_bytes bytes)
     pf_heap_add_references(heap, bytes, base, number);
 }
 
+/* Take a class.  Numbers of its place and of its superclass become texts and rows when the graph is
+ * complete, because their definitions may follow in a later packet. */
 static void pf_heap_take_class(struct pf_heaps *heaps, struct pf_heap *heap, struct tv_bytes bytes)
 {
     struct tv_pf_message message = tv_pf_message_over(bytes);
@@ -481,6 +485,9 @@ static void pf_heap_measure_distances(const struct pf_heaps *heaps, struct tv_pf
     pf_heap_sum_nodes(graph);
 }
 
+/* Resolve the numbers of a graph whose last packet was read, measure it, and hand it over.  The
+ * order matters: sizes and names of references come before the sizes of native memory, and all of
+ * these before the distances, which sum them up. */
 static void pf_heap_complete(struct pf_heaps *heaps, struct pf_heap *heap)
 {
     struct tv_pf_heap_graph *graph = heap->graph;
@@ -527,6 +534,8 @@ static size_t pf_heap_bytes(const struct tv_pf_heap_graph *graph)
            graph->classes.count * sizeof *graph->classes.rows;
 }
 
+/* Take a packet of a graph in two walks: names first, then the objects, roots and classes that use
+ * them. */
 static void pf_heaps_take(struct pf_heaps *heaps, const struct tv_pf_current *packet,
                           struct tv_bytes bytes)
 {
@@ -564,6 +573,7 @@ static void pf_heaps_take(struct pf_heaps *heaps, const struct tv_pf_current *pa
 
 /* ---- The file ---- */
 
+/* Read all packets of a file in order, for their heap graphs alone. */
 static enum tv_status pf_heaps_read(struct pf_heaps *heaps, struct tv_error *err)
 {
     struct tv_pf_packets packets;

@@ -60,6 +60,8 @@ static void pf_visit_event(struct pf_visit *visit, struct tv_bytes bytes, uint64
                 });
 }
 
+/* Visit the events of a bundle, which are of one processor.  Descriptors come after the events that
+ * need them, so they are walked through first. */
 static void pf_visit_bundle(struct pf_visit *visit, const struct tv_pf_current *packet,
                             struct tv_bytes bundle)
 {

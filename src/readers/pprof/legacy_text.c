@@ -417,6 +417,8 @@ static void legacy_take_header(struct legacy_text *text, struct tv_bytes line)
     text->java = text->kind == LEGACY_JAVA_HEAP;
 }
 
+/* Read the text line by line.  The first line that is not empty is the header, which tells the
+ * kind; when all is known, the value types and the stacks are added. */
 static enum tv_status legacy_assemble(struct tv_source *source, struct tv_builder *builder,
                                       const struct tv_read_options *options, struct tv_error *err)
 {

@@ -132,6 +132,8 @@ static void pprof_take_comment(struct pprof *pprof, uint64_t string)
     pprof->comments[pprof->comment_count++] = string;
 }
 
+/* Note a number of the header.  Some are numbers of strings that may follow later in the file, so
+ * none is looked up here. */
 static void pprof_take_number(struct pprof *pprof, uint32_t field, uint64_t value)
 {
     struct pprof_header *header = &pprof->header;
@@ -251,6 +253,8 @@ static size_t pprof_find_preferred(struct pprof *pprof)
     return pprof->type_count - 1;
 }
 
+/* Add the value types of the profile.  The period is the sampling interval of the type that it
+ * names, and of no other; only nanoseconds are an interval of time. */
 static void pprof_add_value_types(struct pprof *pprof)
 {
     struct tv_profile_input *profile = &pprof->profile;
@@ -378,6 +382,7 @@ static void pprof_take_values(struct pprof *pprof, const struct tv_protobuf_fiel
     sample->damaged |= !tv_protobuf_is_sound(&list);
 }
 
+/* Take a sample apart.  A sample that is damaged keeps what came before the damage, and says so. */
 static void pprof_parse_sample(struct pprof *pprof, struct tv_bytes message,
                                struct pprof_sample *sample)
 {
@@ -618,6 +623,7 @@ static void pprof_release(struct pprof *pprof)
     tv_free(pprof);
 }
 
+/* Read a profile in two passes over its top level: tables, then samples, which need all of them. */
 static enum tv_status pprof_assemble(struct tv_source *source, struct tv_builder *builder,
                                      const struct tv_read_options *options, struct tv_error *err)
 {

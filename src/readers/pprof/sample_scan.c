@@ -222,6 +222,8 @@ static void scanner_prefetch_stack(const struct sample_scanner *scanner, uint32_
         TV_PREFETCH(locations.data + at);
 }
 
+/* Look up and add the samples of the batch, in three loops that each fetch what the next one reads.
+ * A sample that the trace needs whole is left for the pass over all parts. */
 static void scanner_end_batch(struct sample_scanner *scanner)
 {
     struct tv_pprof_scan *scan = scanner->scan;
@@ -260,6 +262,8 @@ static void scanner_take_sample(struct sample_scanner *scanner, struct tv_bytes 
     scanner->count++;
 }
 
+/* Take all samples of the part.  Progress is told once in a while: the counter is shared by all
+ * threads. */
 static void scanner_take_samples(struct sample_scanner *scanner)
 {
     struct tv_pprof_scan *scan = scanner->scan;

@@ -129,6 +129,8 @@ static void counts_add_slices(struct tv_counts *counts, const struct tv_trace *t
 
 /* ---- Counts of rows ---- */
 
+/* Count the rows of the tables that the subset has.  A counter has as many samples as times, and as
+ * many numbers as series times these. */
 static void counts_add_instants_counters_flows(struct tv_counts *counts,
                                                const struct tv_trace *trace,
                                                const struct tv_subset *keep)
@@ -316,6 +318,8 @@ static void info_json_input(struct tv_out *out, const struct tv_trace_info *head
     tv_out_char(out, '}');
 }
 
+/* Write the diagnostics that occurred, by kind; the first place of a kind is null if the kind has
+ * no place in the file. */
 static void info_json_diagnostics(struct tv_out *out, const struct tv_diagnostics *all)
 {
     bool any = false;
