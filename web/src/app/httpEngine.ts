@@ -41,7 +41,7 @@ import type {
   FlowEnd,
   FlowsOfCall,
 } from '../model/flowAnswers';
-import type { Clock, TraceFacts, Disguise, SavedKind } from '../model/traceFacts';
+import type { Clock, TraceFacts, Redaction, SavedKind } from '../model/traceFacts';
 import type { CallsQuestion } from '../model/comparedCalls';
 import type { ComparedRow, CompareQuestion, Comparison } from '../model/comparison';
 import type { InsideAnswer } from '../model/callPair';
@@ -478,12 +478,12 @@ export class HttpEngine implements Engine {
   async save(
     kind: SavedKind,
     scope: Scope,
-    disguise: Disguise,
+    redaction: Redaction,
     signal?: AbortSignal,
   ): Promise<Blob> {
     const hidden = {
-      ...(disguise.names ? { hash_names: 'yes' } : {}),
-      ...(disguise.args ? { strip_args: 'yes' } : {}),
+      ...(redaction.names ? { hash_names: 'yes' } : {}),
+      ...(redaction.args ? { strip_args: 'yes' } : {}),
     };
     const asked = this.about({ as: kind, ...scopeQuery(scope), ...hidden });
     return await (await sendEngineRequest('api/save', { ...asked, signal })).blob();

@@ -2,7 +2,7 @@
 // The engine inside the page, which replaces server and program. Each trace has its own worker. The
 // open trace stays open until the next one is loaded; a page has no memory for more.
 //
-//   take(file)  --> unpacked in a worker --> shelf: files by number, until they are dropped
+//   take(file)  --> unpacked in a worker --> files by number, until they are dropped
 //   open(files) --> next: a session that loads --ready--> current, and the session before ends
 //   send(query) --> current, or the session that `trace` names; api/status prefers next
 //
@@ -17,7 +17,7 @@ import { LocalSession } from './localSession';
 import { NOT_STARTED, unpackApart } from './localWorker';
 import type { Carried, CarriedExample } from './report';
 
-interface Shelved {
+interface LocalFile {
   number: number;
   name: string;
   parts: Promise<Part[]>;
@@ -61,7 +61,7 @@ export class LocalHost implements Host {
   readonly example: number | null = null;
   private readonly note: string;
   private readonly code: Promise<WebAssembly.Module>;
-  private readonly shelf: Shelved[] = [];
+  private readonly files: LocalFile[] = [];
   private readonly start: ChosenFile[] = [];
   private current: LocalSession | null = null;
   /** The trace that is loading or failed to load. */
@@ -78,29 +78,29 @@ export class LocalHost implements Host {
     for (const { name, machine, offset, data } of carried.files) {
       const parts = data.then((blob) => [{ name, machine, offset: 0n, data: blob }]);
       this.start.push({
-        input: this.shelve({ name, parts, notes: [], cut: 0, bytes: null }),
+        input: this.addFile({ name, parts, notes: [], cut: 0, bytes: null }),
         offset,
       });
     }
-    if (carried.example) this.example = this.shelveExample(carried.example);
+    if (carried.example) this.example = this.addExample(carried.example);
     if (this.start.length > 0) this.openFiles(this.start);
   }
 
   /**
-   * Put a file on the shelf under a number of its own; numbers are never used again, so a request
+   * Add a file under a number of its own; numbers are never used again, so a request
    * about a file that was dropped cannot mean another.
    */
-  private shelve(file: Omit<Shelved, 'number'>): number {
+  private addFile(file: Omit<LocalFile, 'number'>): number {
     const number = this.inputs++;
     file.parts.catch(() => undefined); // the error is reported when the file is opened
-    this.shelf.push({ number, ...file });
+    this.files.push({ number, ...file });
     return number;
   }
 
-  private shelveExample({ name, data }: CarriedExample): number {
+  private addExample({ name, data }: CarriedExample): number {
     const machine = this.machines++;
     const parts = data.then((blob) => [{ name, machine, offset: 0n, data: blob }]);
-    return this.shelve({ name, parts, notes: [], cut: 0, bytes: null });
+    return this.addFile({ name, parts, notes: [], cut: 0, bytes: null });
   }
 
   /** Return the traces in a file, with machine numbers that no other open trace uses. */
@@ -121,7 +121,7 @@ export class LocalHost implements Host {
   notesOf(inputs: readonly ChosenFile[]): HostNote[] {
     const alone = inputs.length === 1;
     const notes = inputs.flatMap(({ input }) => {
-      const file = this.shelf.find(({ number }) => number === input);
+      const file = this.files.find(({ number }) => number === input);
       return (file?.notes ?? []).map((note): HostNote => ({
         of: 'unpacking',
         text: alone ? asSentence(note) : `${file?.name}: ${note}.`,
@@ -155,7 +155,7 @@ export class LocalHost implements Host {
     return {
       ...(shown?.members ?? empty),
       trace: shown?.trace ?? 0,
-      files: this.shelf.map(({ number, name, bytes }) => ({ input: number, name, bytes })),
+      files: this.files.map(({ number, name, bytes }) => ({ input: number, name, bytes })),
       start: this.start.map(({ input, offset }) => ({ input, offset_ns: String(offset) })),
     };
   }
@@ -166,17 +166,17 @@ export class LocalHost implements Host {
       (session) => session && session.state !== 'error' && sameFiles(session.chosen, chosen),
     );
     if (open) return open.trace;
-    const shelved = chosen.map(({ input, offset }) => {
-      const file = this.shelf.find(({ number }) => number === input);
+    const opened = chosen.map(({ input, offset }) => {
+      const file = this.files.find(({ number }) => number === input);
       if (!file) throw new EngineError(`file ${input} is not here (any more)`, false);
       return { ...file, offset };
     });
     this.next?.end();
-    const session: LocalSession = new LocalSession(++this.traces, shelved, () =>
+    const session: LocalSession = new LocalSession(++this.traces, opened, () =>
       this.arrived(session),
     );
     this.next = session;
-    void this.fill(session, shelved);
+    void this.fill(session, opened);
     return session.trace;
   }
 
@@ -186,11 +186,11 @@ export class LocalHost implements Host {
    */
   private async fill(
     session: LocalSession,
-    shelved: readonly (Shelved & { offset: bigint })[],
+    opened: readonly (LocalFile & { offset: bigint })[],
   ): Promise<void> {
     try {
       const code = await this.code;
-      const found = shelved.map(async ({ number, parts }) =>
+      const found = opened.map(async ({ number, parts }) =>
         (await parts).map((part) => ({ ...part, input: number })),
       );
       const files = joinSplitTraces((await Promise.all(found)).flat()).map((part, number) => ({
@@ -198,7 +198,7 @@ export class LocalHost implements Host {
         number,
         bytes: part.data.size,
       }));
-      const inputs = shelved.map(({ number, name, offset, cut }) => ({
+      const inputs = opened.map(({ number, name, offset, cut }) => ({
         ...{ number, name, offset, cut },
         files: files.filter(({ input }) => input === number),
       }));
@@ -231,11 +231,11 @@ export class LocalHost implements Host {
       const bytes = found.parts.reduce((sum, { data }) => sum + data.size, 0);
       const parts = Promise.resolve(this.placed(found));
       const { notes, cut } = found;
-      return this.shelve({ name: file.name, parts, notes, cut, bytes });
+      return this.addFile({ name: file.name, parts, notes, cut, bytes });
     },
     drop: (input) => {
-      const at = this.shelf.findIndex(({ number }) => number === input);
-      if (at >= 0) this.shelf.splice(at, 1);
+      const at = this.files.findIndex(({ number }) => number === input);
+      if (at >= 0) this.files.splice(at, 1);
       return Promise.resolve();
     },
     open: (files) => {

@@ -19,7 +19,7 @@ import type { ErrorKind, OpeningEngine, LoadingStatus } from './opening';
 import type { SqlEngine } from './sql';
 import type { TreeAnswer, TreeQuestion } from './treeAnswer';
 import type { StateAnswer, StatesAnswer } from './states';
-import type { Clock, Disguise, SavedKind, TraceFacts } from './traceFacts';
+import type { Clock, Redaction, SavedKind, TraceFacts } from './traceFacts';
 
 /**
  * Class, method, signature, file, line, rank; category, reserved colour, library and kind if
@@ -437,7 +437,7 @@ export interface Engine {
   eventAt(offset: number, input: number): Promise<EventAt>;
   bytes(offset: number, length: number, input: number): Promise<FileBytes>;
   /** Return the scope as a trace of its own. */
-  save(kind: SavedKind, scope: Scope, disguise: Disguise, signal?: AbortSignal): Promise<Blob>;
+  save(kind: SavedKind, scope: Scope, redaction: Redaction, signal?: AbortSignal): Promise<Blob>;
   readonly nonSlice: NonSliceEngine;
   readonly sql: SqlEngine;
   readonly opening: OpeningEngine;

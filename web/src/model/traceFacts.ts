@@ -128,7 +128,7 @@ export interface TraceFacts {
 export type SavedKind = 'trace' | 'json' | 'html';
 
 /** Data to remove from a saved excerpt. */
-export interface Disguise {
+export interface Redaction {
   /** Replace all names and texts by hashes. */
   names: boolean;
   /** Remove arguments. */

@@ -5,7 +5,7 @@ import { download, fill, h, icon, setAttribute, setText } from '../../base/dom';
 import { fileName, formatTimeUnit, plural } from '../../base/format';
 import { shortened } from '../../base/visible';
 import { isAbort } from '../../model/engine';
-import type { Disguise, SavedKind } from '../../model/traceFacts';
+import type { Redaction, SavedKind } from '../../model/traceFacts';
 import { wordsFor } from '../../model/words';
 import type { Views } from '../context';
 import { PopupMenu } from '../popupMenu';
@@ -35,9 +35,9 @@ const KINDS: Record<SavedKind, Omit<SaveEntry, 'make'>> = {
 };
 
 /** The redaction settings. They last as long as the page is open, across filters. */
-const disguise: Disguise = { names: false, args: false };
+const redaction: Redaction = { names: false, args: false };
 
-const DISGUISES: Record<keyof Disguise, { name: string; title: string }> = {
+const REDACTIONS: Record<keyof Redaction, { name: string; title: string }> = {
   names: {
     name: 'Hash names',
     title: 'Replace all names and texts of a saved trace by hashes; pictures keep them',
@@ -53,13 +53,13 @@ export function traceEntries(v: Views): SaveEntry[] {
   const { engine, facts } = v.viewer;
   return (facts.saves ?? []).map((kind) => ({
     ...KINDS[kind],
-    make: (signal) => engine.save(kind, v.viewer.scope(), disguise, signal),
+    make: (signal) => engine.save(kind, v.viewer.scope(), redaction, signal),
   }));
 }
 
 /** Return the file name: "app.trace" as JSON is "app.json", or "app-part.json" with a selection. */
 export function savedName(v: Views, ending: string): string {
-  const own = disguise.names ? '' : fileName(v.viewer.facts.name);
+  const own = redaction.names ? '' : fileName(v.viewer.facts.name);
   const name = own.replace(/(\.(trace|json|html|txt|gz|zip|zst))+$/i, '');
   const { from, tracks } = v.viewer.scope();
   const part = from !== undefined || tracks || v.viewer.filter !== '' ? '-part' : '';
@@ -157,8 +157,8 @@ export class SaveMenu {
   }
 
   /** Create a check box. It leaves the menu open, since it is set before a format is chosen. */
-  private check(what: keyof Disguise): HTMLElement {
-    const { name, title } = DISGUISES[what];
+  private check(what: keyof Redaction): HTMLElement {
+    const { name, title } = REDACTIONS[what];
     const mark = h('span', { class: 'mark', attrs: { 'aria-hidden': true } });
     const button = h(
       'button',
@@ -167,11 +167,11 @@ export class SaveMenu {
       mark,
     );
     const show = (): void => {
-      setAttribute(button, 'aria-checked', disguise[what]);
-      setText(mark, disguise[what] ? '✓' : '');
+      setAttribute(button, 'aria-checked', redaction[what]);
+      setText(mark, redaction[what] ? '✓' : '');
     };
     button.addEventListener('click', () => {
-      disguise[what] = !disguise[what];
+      redaction[what] = !redaction[what];
       show();
     });
     show();
