@@ -172,6 +172,27 @@ struct tv_async_slice {
     uint8_t colour;
 };
 
+/* Return a slice of length 0 at the root, of a thread or of none (TV_NONE): without CPU times, and
+ * with no more to say at its end.  Readers change what they know better. */
+static inline struct tv_async_slice tv_async_slice_of(int64_t start, uint64_t offset,
+                                                      uint32_t thread)
+{
+    return (struct tv_async_slice){
+        .start = start,
+        .cpu_start = TV_NO_TIME,
+        .cpu_length = TV_NO_TIME,
+        .offset = offset,
+        .end_offset = TV_NO_OFFSET,
+        .parent = TV_NONE,
+        .start_thread = thread,
+        .end_thread = thread,
+        .process = TV_NONE,
+        .id = TV_EMPTY_STRING,
+        .group = TV_NONE,
+        .track = TV_EMPTY_STRING,
+    };
+}
+
 /* The layout of all async slices in rows.  It may be computed while threads are worked on
  * (tv_row_options.beside); afterwards the array of slices is not needed any more. */
 struct tv_async_plan;

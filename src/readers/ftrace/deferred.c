@@ -192,22 +192,12 @@ static struct tv_async_slice *ft_async_add_slice(struct ft_async_pairing *p,
                                                  const struct tv_ft_async *event, int64_t start)
 {
     struct tv_async_slice *slice = tv_table_add(&p->slices);
-    *slice = (struct tv_async_slice){
-        .start = start,
-        .length = event->time - start,
-        .cpu_start = TV_NO_TIME,
-        .cpu_length = TV_NO_TIME,
-        .offset = event->offset,
-        .end_offset = TV_NO_OFFSET,
-        .frame = event->frame,
-        .parent = TV_NONE,
-        .start_thread = event->task,
-        .end_thread = event->task,
-        .process = event->process,
-        .id = event->id,
-        .group = TV_NONE,
-        .track = event->track,
-    };
+    *slice = tv_async_slice_of(start, event->offset, event->task);
+    slice->length = event->time - start;
+    slice->frame = event->frame;
+    slice->process = event->process;
+    slice->id = event->id;
+    slice->track = event->track;
     return slice;
 }
 

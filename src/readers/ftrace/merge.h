@@ -93,18 +93,8 @@ static inline struct tv_async_slice *tv_ft_merge_add_async(struct tv_ft_merge *m
                                                            int64_t length, uint64_t offset)
 {
     struct tv_async_slice *slice = tv_table_add(&merge->whole_asyncs);
-    *slice = (struct tv_async_slice){
-        .start = start,
-        .length = length,
-        .cpu_start = TV_NO_TIME,
-        .cpu_length = TV_NO_TIME,
-        .offset = offset,
-        .end_offset = TV_NO_OFFSET,
-        .parent = TV_NONE,
-        .start_thread = TV_NONE,
-        .end_thread = TV_NONE,
-        .group = TV_NONE,
-    };
+    *slice = tv_async_slice_of(start, offset, TV_NONE);
+    slice->length = length;
     return slice;
 }
 

@@ -335,20 +335,10 @@ static struct tv_async_slice *pf_add_track_slice(struct pf_placing *placing,
     if (track->owner_tid != TV_FT_NO_ID)
         task = tv_map_find(&merge->readers[0].chunk.task_index, (uint64_t)track->owner_tid);
     uint32_t thread = task == TV_NONE ? TV_NONE : merge->numbers[0].threads[task];
-    *slice = (struct tv_async_slice){
-        .start = event->time,
-        .cpu_start = TV_NO_TIME,
-        .cpu_length = TV_NO_TIME,
-        .offset = event->offset,
-        .end_offset = TV_NO_OFFSET,
-        .frame = merge->numbers[0].frames[event->frame],
-        .parent = placing->depth > 0 ? placing->stack[placing->depth - 1] : TV_NONE,
-        .start_thread = thread,
-        .end_thread = thread,
-        .process = TV_NONE,
-        .group = TV_NONE,
-        .track = pf_track_name(placing, event),
-    };
+    *slice = tv_async_slice_of(event->time, event->offset, thread);
+    slice->frame = merge->numbers[0].frames[event->frame];
+    slice->parent = placing->depth > 0 ? placing->stack[placing->depth - 1] : TV_NONE;
+    slice->track = pf_track_name(placing, event);
     if (thread == TV_NONE)
         slice->process = tv_ft_merge_process(merge, track->owner_pid);
     return slice;

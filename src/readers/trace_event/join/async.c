@@ -32,20 +32,8 @@ static struct tv_async_slice *te_async_new_slice(struct tv_te_context *context,
                                                  const struct tv_te_deferred *event)
 {
     struct tv_async_slice *slice = tv_table_add(&context->async);
-    *slice = (struct tv_async_slice){
-        .start = event->time,
-        .cpu_start = TV_NO_TIME,
-        .cpu_length = TV_NO_TIME,
-        .offset = event->offset,
-        .end_offset = TV_NO_OFFSET,
-        .frame = event->frame,
-        .parent = TV_NONE,
-        .start_thread = event->thread,
-        .end_thread = event->thread,
-        .process = TV_NONE,
-        .id = TV_EMPTY_STRING,
-        .group = TV_NONE,
-    };
+    *slice = tv_async_slice_of(event->time, event->offset, event->thread);
+    slice->frame = event->frame;
     return slice;
 }
 
@@ -580,17 +568,29 @@ static void te_legacy_add_step(struct te_legacy_pairing *pairing,
         key->last_step = number;
 }
 
+/* Return the key of an event within an open slice, whose open step ends here.  NULL: there is no
+ * such slice, so the event is counted and left out. */
+static struct te_legacy_key *te_legacy_continue(struct te_legacy_pairing *pairing,
+                                                const struct tv_te_deferred *event,
+                                                const struct te_legacy_details *details)
+{
+    struct te_legacy_key *key = te_legacy_find_open(pairing, details);
+    if (key->slice == TV_NONE) {
+        tv_te_warn(pairing->context, TV_DIAGNOSTIC_ASYNC_STRAY_STEP, event->offset);
+        return NULL;
+    }
+    te_legacy_end_step(pairing, key, event->time);
+    return key;
+}
+
 /* Take T or p.  Steps of the second kind in one slice are counted and left out. */
 static void te_legacy_take_step(struct te_legacy_pairing *pairing,
                                 const struct tv_te_deferred *event,
                                 const struct te_legacy_details *details)
 {
-    struct te_legacy_key *key = te_legacy_find_open(pairing, details);
-    if (key->slice == TV_NONE) {
-        tv_te_warn(pairing->context, TV_DIAGNOSTIC_ASYNC_STRAY_STEP, event->offset);
+    struct te_legacy_key *key = te_legacy_continue(pairing, event, details);
+    if (!key)
         return;
-    }
-    te_legacy_end_step(pairing, key, event->time);
     if (key->kind == 0)
         key->kind = event->phase;
     if (key->kind == event->phase) {
@@ -606,12 +606,9 @@ static void te_legacy_take_step(struct te_legacy_pairing *pairing,
 static void te_legacy_end(struct te_legacy_pairing *pairing, const struct tv_te_deferred *event,
                           const struct te_legacy_details *details)
 {
-    struct te_legacy_key *key = te_legacy_find_open(pairing, details);
-    if (key->slice == TV_NONE) {
-        tv_te_warn(pairing->context, TV_DIAGNOSTIC_ASYNC_STRAY_STEP, event->offset);
+    struct te_legacy_key *key = te_legacy_continue(pairing, event, details);
+    if (!key)
         return;
-    }
-    te_legacy_end_step(pairing, key, event->time);
     struct tv_async_slice *slice = &pairing->context->async.rows[key->slice];
     slice->length = event->time - slice->start;
     slice->end_thread = event->thread;

@@ -366,23 +366,15 @@ static void te_object_add_lifetime(struct te_object_joining *joining,
 {
     struct tv_te_context *context = joining->context;
     struct tv_frame frame = {.name = object->type, .category = object->category};
-    *tv_table_add(&context->async) = (struct tv_async_slice){
-        .start = object->created,
-        .length = object->deleted - object->created,
-        .cpu_start = TV_NO_TIME,
-        .cpu_length = TV_NO_TIME,
-        .offset = offset,
-        .end_offset = TV_NO_OFFSET,
-        .frame = tv_trace_info_add_frame(context->trace->head, &frame),
-        .parent = TV_NONE,
-        .start_thread = TV_NONE,
-        .end_thread = TV_NONE,
-        .process = object->process,
-        .id = te_object_shown_id(joining, object),
-        .group = object->group,
-        .lifetime = true,
-        .flags = object->flags & TV_OBJECT_DELETED ? 0 : TV_SLICE_OPEN,
-    };
+    struct tv_async_slice *slice = tv_table_add(&context->async);
+    *slice = tv_async_slice_of(object->created, offset, TV_NONE);
+    slice->length = object->deleted - object->created;
+    slice->frame = tv_trace_info_add_frame(context->trace->head, &frame);
+    slice->process = object->process;
+    slice->id = te_object_shown_id(joining, object);
+    slice->group = object->group;
+    slice->lifetime = true;
+    slice->flags = object->flags & TV_OBJECT_DELETED ? 0 : TV_SLICE_OPEN;
 }
 
 /* Objects and async slices with joined ids are one tree, in which lifetimes are slices. */
