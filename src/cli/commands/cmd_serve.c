@@ -524,6 +524,17 @@ static void cmd_engine_init_settings(struct tv_settings *settings,
         tv_unpack_ceiling(tv_source_size(wish->source), wish->unpacked_bytes);
 }
 
+/* Open the file of a request.  The settings are in use until the loading has ended. */
+static enum tv_status cmd_engine_open_file(const struct tv_engine_input *wish,
+                                           struct tv_progress *progress,
+                                           struct tv_settings *settings,
+                                           struct tv_loading **loading, struct tv_error *err)
+{
+    struct tv_input_file given = {wish->source, 0};
+    cmd_engine_init_settings(settings, wish);
+    return tv_load_open_files(settings, &given, 1, progress, loading, err);
+}
+
 /* Read the trace of a request; a callback of the engine. */
 static enum tv_status cmd_engine_load(void *context, const struct tv_engine_input *wish,
                                       struct tv_progress *progress, struct tv_trace **trace,
@@ -531,10 +542,8 @@ static enum tv_status cmd_engine_load(void *context, const struct tv_engine_inpu
 {
     (void)context;
     struct tv_settings settings;
-    struct tv_input_file given = {wish->source, 0};
     struct tv_loading *loading;
-    cmd_engine_init_settings(&settings, wish);
-    enum tv_status status = tv_load_open_files(&settings, &given, 1, progress, &loading, err);
+    enum tv_status status = cmd_engine_open_file(wish, progress, &settings, &loading, err);
     if (status == TV_OK)
         status = tv_load_build(loading, progress, trace, err);
     tv_settings_release(&settings);
@@ -549,10 +558,8 @@ static enum tv_status cmd_engine_open_sources(void *context, const struct tv_eng
 {
     (void)context;
     struct tv_settings settings;
-    struct tv_input_file given = {wish->source, 0};
     struct tv_loading *loading;
-    cmd_engine_init_settings(&settings, wish);
-    enum tv_status status = tv_load_open_files(&settings, &given, 1, NULL, &loading, err);
+    enum tv_status status = cmd_engine_open_file(wish, NULL, &settings, &loading, err);
     if (status == TV_OK)
         tv_load_take_sources(loading, sources, count);
     tv_settings_release(&settings);
