@@ -30,6 +30,11 @@
 #include "writers/stacks/collapsed.h"
 #include "writers/stacks/flame_svg.h"
 
+/* The options of both commands that say which stacks are counted, and how. */
+#define OPTIONS_OF_STACKS                                                                          \
+    TV_OPTION_CLOCK, TV_OPTION_VALUE, TV_OPTION_SAMPLES, TV_OPTION_ASYNC, TV_OPTION_THREADS,       \
+        TV_OPTION_FILTERS, TV_OPTION_RANGE, TV_OPTIONS_TRANSFORMS
+
 static const struct tv_option flamegraph_options[] = {
     TV_OPTION("title", "TEXT", TV_OPTION_TEXT, flame.title,
               "title of the picture (default: the file name)"),
@@ -43,14 +48,7 @@ static const struct tv_option flamegraph_options[] = {
               "draw downwards, from the methods that used the time to their callers"),
     TV_OPTION("min-width", "PIXELS", TV_OPTION_TEXT, flame.min_width,
               "omit narrower frames; the picture is 1180 wide (default: 0.1)"),
-    TV_OPTION_CLOCK,
-    TV_OPTION_VALUE,
-    TV_OPTION_SAMPLES,
-    TV_OPTION_ASYNC,
-    TV_OPTION_THREADS,
-    TV_OPTION_FILTERS,
-    TV_OPTION_RANGE,
-    TV_OPTIONS_TRANSFORMS,
+    OPTIONS_OF_STACKS,
     TV_OPTION("split-threads", NULL, TV_OPTION_FLAG, split_threads,
               "one picture per thread, PREFIX.ID-NAME.svg; --output sets PREFIX"),
     TV_OPTION_OUTPUT,
@@ -182,14 +180,7 @@ const struct tv_command tv_command_flamegraph = {
 /* ---- collapse ---- */
 
 static const struct tv_option collapse_options[] = {
-    TV_OPTION_CLOCK,
-    TV_OPTION_VALUE,
-    TV_OPTION_SAMPLES,
-    TV_OPTION_ASYNC,
-    TV_OPTION_THREADS,
-    TV_OPTION_FILTERS,
-    TV_OPTION_RANGE,
-    TV_OPTIONS_TRANSFORMS,
+    OPTIONS_OF_STACKS,
     TV_OPTION("diff", NULL, TV_OPTION_FLAG, collapse_diff,
               "two files: each line has the self times of both, for differential flame graphs"),
     TV_OPTION(
