@@ -65,8 +65,8 @@ void tv_sort_keys(struct tv_sort_key *rows, size_t count);
  *     1 4 9 | 2 3 8 | 11 12 | 10 14        runs: each is in order
  *     1 [4 9 | 2 3] 8 ...                  only rows that overlap move, through a buffer
  *
- * Neighbouring runs are merged in pairs until one is left.  Two runs overlap at their seam only, so
- * most of the work is to find the runs.
+ * Neighbouring runs are merged in pairs until one is left.  Two runs overlap at their border
+ * only, so most of the work is to find the runs.
  */
 
 /* Comparison of two rows, as for qsort. */

@@ -22,7 +22,7 @@ struct tv_engine_input {
     unsigned jobs;            /* threads; 0: one for each processor */
 };
 
-/* Reads traces: this room does not know any format. */
+/* Reads traces: this module knows no format. */
 struct tv_engine_loader {
     /* Open the sources that `load` would read, in the order of the trace's inputs, without reading
      * them.  Used when the trace came from its index and some event must be read again.  The caller

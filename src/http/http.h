@@ -29,7 +29,7 @@ enum tv_http_status {
     TV_HTTP_OK = 200,
     TV_HTTP_CREATED = 201,
     TV_HTTP_NO_CONTENT = 204,
-    TV_HTTP_PARTIAL = 206, /* set by this room, see tv_answer.ranges */
+    TV_HTTP_PARTIAL = 206, /* set by this module, see tv_answer.ranges */
     TV_HTTP_SEE_OTHER = 303,
     TV_HTTP_NOT_MODIFIED = 304,
     TV_HTTP_PERMANENT_REDIRECT = 308,
@@ -44,7 +44,7 @@ enum tv_http_status {
     TV_HTTP_PRECONDITION_FAILED = 412,
     TV_HTTP_TOO_LARGE = 413,
     TV_HTTP_UNSUPPORTED_TYPE = 415,
-    TV_HTTP_RANGE_NOT_SATISFIABLE = 416, /* set by this room */
+    TV_HTTP_RANGE_NOT_SATISFIABLE = 416, /* set by this module */
     TV_HTTP_UNPROCESSABLE = 422,
     TV_HTTP_LOCKED = 423,
     TV_HTTP_TOO_MANY_REQUESTS = 429,
@@ -160,7 +160,7 @@ struct tv_body {
     void *context;
 };
 
-/* One line of an access log, also for requests that were refused in this room. */
+/* One line of an access log, also for requests that were refused in this module. */
 struct tv_http_note {
     enum tv_http_method method;
     struct tv_bytes path;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * internal.h - the parts of the HTTP server, as the files of this room see each other.
+ * internal.h - the parts of the HTTP server, as the files of this module see each other.
  *
  *     listen.c          sockets for the addresses that a user writes
  *     limiter.c         accepts connections and cuts those that are too many or too slow

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout.h - the sections of an index, and helpers of the files of this room, which alone use it.
+ * layout.h - the sections of an index, and helpers of the files of this module, which alone use it.
  *
  * docs/trace-index.md describes the sections in words.
  */

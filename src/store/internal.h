@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * internal.h - the store, as the files of this room see it.
+ * internal.h - the store, as the files of this module see it.
  *
  *     store.c         opens the directory; files by name below it
  *     catalogue.c     SQLite: transactions, statements, the schema

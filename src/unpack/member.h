@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * member.h - the interface between containers: extraction of members, and one pair of functions
- * for each kind of container. Internal to this room.
+ * for each kind of container. Internal to this module.
  *
  *     tv_unpack -+- libarchive (unpack.c) -+                      +-> a spool
  *                +- HTML page (page.c) ----+- tv_extraction_add --+

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * internal.h - the upload server, as the files of this room see each other.
+ * internal.h - the upload server, as the files of this module see each other.
  *
  *     server.c          life cycle, admission of requests, the table of routes
  *     access.c          authentication, sessions, passwords, logging in and out

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * internal.h - the state of a view, its questions, and what their answers share; for the files of
- * this room only.
+ * this module only.
  */
 #ifndef TV_VIEW_INTERNAL_H
 #define TV_VIEW_INTERNAL_H

@@ -35,7 +35,7 @@ struct tv_view_generated_file {
 };
 
 struct tv_view_reporter {
-    /* Write a report of files.  `note` says what the trace lacks, or NULL.  The view room does
+    /* Write a report of files.  `note` says what the trace lacks, or NULL.  The module does
      * not know how reports are made. */
     enum tv_status (*write)(const struct tv_view_file *files, size_t count, const char *note,
                             struct tv_out *out, struct tv_error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * internal.h - the parts of the viewer server, as the files of this room see each other.
+ * internal.h - the parts of the viewer server, as the files of this module see each other.
  *
  *     viewer.c            life cycle, authentication of requests, the page
  *     api.c               everything below "/TOKEN/api/"

@@ -67,7 +67,7 @@ struct tv_firefox {
     struct tv_te_scratch scratch;
     struct tv_firefox_stacks shared;
     struct tv_firefox_numbers libs, categories;
-    struct tv_map pids;  /* string of a pid that is no number -> its stand-in */
+    struct tv_map pids;  /* string of a pid that is no number -> placeholder */
     int64_t base, start; /* meta.startTime of the whole file and of this process */
     struct tv_firefox_collections recorded;
     int64_t marker_shift; /* added to the markers of the thread that is read */

@@ -248,7 +248,7 @@ static bool jfr_names_read_frames(struct tv_jfr_names *names, struct tv_jfr_curs
     return true;
 }
 
-/* Stand-in for the frames that the recorder cut off. */
+/* Return the placeholder for the frames that the recorder cut off. */
 static uint32_t jfr_names_cut_frame(struct tv_jfr_names *names, size_t depth)
 {
     char text[48];

@@ -26,7 +26,7 @@ typedef void tv_redaction_mac(const uint8_t key[TV_REDACTION_KEY_SIZE], struct t
 struct tv_redaction_options {
     bool hash_names;
     bool strip_args;       /* drop arguments; else hash their strings when names are hashed */
-    tv_redaction_mac *mac; /* HMAC-SHA-256, from a library that this room may not use */
+    tv_redaction_mac *mac; /* HMAC-SHA-256, from a library that this module may not use */
     uint8_t key[TV_REDACTION_KEY_SIZE];
 };
 

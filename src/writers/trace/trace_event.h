@@ -15,7 +15,7 @@
 #include "analysis/subset/subset.h"
 #include "base/out.h"
 
-/* Stand-ins for a process: for the threads and counters of an input that belong to none, and for
+/* Placeholders for a process: for the threads and counters of an input that belong to none, and for
  * its processors. */
 #define TV_TRACE_EVENT_NO_PROCESS TV_NONE
 #define TV_TRACE_EVENT_PROCESSORS (TV_NONE - 1)
@@ -50,7 +50,7 @@ struct tv_trace_event_selection {
     const bool *inputs;                 /* selected inputs; NULL: all */
     const struct tv_event_limit *limit; /* NULL: no limits */
     tv_ns base;                         /* added to times on the trace's axis */
-    /* Return the pid of a process, or of one of the stand-ins above, in the new file. */
+    /* Return the pid of a process, or of a placeholder above, in the new file. */
     uint64_t (*pid)(void *context, uint32_t process, uint32_t input);
     /* Called before each event. */
     void (*separate)(void *context);

@@ -38,7 +38,7 @@ void tv_trace_events_text(const struct tv_trace_events *events, const char *key,
 /* Write ',"pid":1,"tid":2' for a thread. */
 void tv_trace_events_thread(const struct tv_trace_events *events, uint32_t thread);
 
-/* Write ',"pid":1' for a process, or for a stand-in of the input. */
+/* Write ',"pid":1' for a process, or for a placeholder of the input. */
 void tv_trace_events_process(const struct tv_trace_events *events, uint32_t process,
                              uint32_t input);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * place.h - a store in a directory of its own, and bytes to upload, for the tests of this room.
+ * place.h - a store in a directory of its own, and bytes to upload, for the tests of this module.
  */
 #ifndef TV_TESTS_STORE_PLACE_H
 #define TV_TESTS_STORE_PLACE_H
