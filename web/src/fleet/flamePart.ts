@@ -66,7 +66,7 @@ export class FlamePart {
   /** Mark the frames of a method. */
   mark(method: string): void {
     this.method = method;
-    // Its number has no meaning here: a new one redraws the graph.
+    // The number means nothing here: a new one redraws the graph.
     this.viewer.frame.update((old) => (old ?? 0) + 1);
   }
 

@@ -40,7 +40,7 @@ export class Place {
 /** The reason why a question was not asked: its answer is not wanted any more. */
 export class Superseded extends Error {}
 
-/** How often a question is asked again while the server answers those of others. */
+/** Maximum number of tries of a question while the server answers those of others. */
 const MOST_TRIES = 20;
 
 async function request(question: string, query: string): Promise<Response> {

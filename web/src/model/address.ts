@@ -63,7 +63,7 @@ export interface PageState {
   base: readonly Run[];
   more: readonly Run[];
   compare: CompareChoice;
-  /** How the time line of the base is below; null: it is not shown. */
+  /** Settings of the time line of the base below; null: it is not shown. */
   pairing: Pairing | null;
   view: Span | null;
   range: Span | null;
@@ -134,7 +134,7 @@ export interface PageState {
   /** Name of the value type of samples; empty: the one that is shown first. */
   value: string;
   flows: FlowChoice;
-  /** How the series of a counter are drawn, for counters that are not stacked. */
+  /** Drawing of the series of each counter that is not stacked. */
   counters: ReadonlyMap<number, CounterView>;
   /** The second counter in the row of a counter. */
   overlays: ReadonlyMap<number, number>;
@@ -142,7 +142,7 @@ export interface PageState {
   hold: boolean;
 }
 
-/** Which flows are drawn: those of the selected call, and all flows of these categories. */
+/** The flows that are drawn: those of the selected call, and all flows of these categories. */
 export interface FlowChoice {
   selection: boolean;
   categories: readonly number[];

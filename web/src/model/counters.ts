@@ -12,7 +12,7 @@ import type { Viewer } from './viewer';
 const MOST = 200;
 const MOST_PIXELS = 8192;
 
-/** How the series of a counter are drawn: stacked, overlapping, or only one of them (its index). */
+/** Drawing of the series of a counter: stacked, overlapping, or only one of them (its index). */
 export type CounterView = 'stack' | 'overlap' | number;
 
 /** Return the lowest and highest value of the drawn series, extended to include 0. */

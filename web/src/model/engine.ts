@@ -243,7 +243,7 @@ export interface FlameGraph {
   calls: Uint32Array;
 }
 
-/** How busy each track is in each bucket of time, 0 to 255. */
+/** Load of each track in each bucket of time, 0 to 255. */
 export interface Activity {
   buckets: number;
   from: number;

@@ -136,7 +136,7 @@ export interface SampleBox {
   length: number;
   frame: number;
   samples: number;
-  /** Its first sample. */
+  /** The first sample of the run. */
   sample: number;
 }
 

@@ -10,7 +10,7 @@ import { signal } from '../base/signal';
 import { clampView, type Span } from './span';
 import type { TraceFacts, Track } from './traceFacts';
 
-/** How the time line of the base is below that of the page. */
+/** Settings of the time line of the base below that of the page. */
 export interface Pairing {
   /** Added to a time of the page's trace, it is the time of the base that is below. */
   shift: number;

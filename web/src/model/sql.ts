@@ -14,7 +14,7 @@ export interface SqlAnswer {
   columns: [name: string, type: SqlType][];
   rows: SqlValue[][];
   offset: number;
-  /** There are rows after these. */
+  /** More rows follow these. */
   more: boolean;
   /** Number of texts that were cut off. */
   cut: number;
@@ -26,7 +26,7 @@ export interface SqlQuestion {
   limit: number;
 }
 
-/** What an id of the table `slice` names. */
+/** The row of the model that an id of the table `slice` names. */
 export type SqlPlace = Call | { instant: number };
 
 /** Questions in SQL, which an engine without DuckDB refuses. */

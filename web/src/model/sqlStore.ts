@@ -24,7 +24,7 @@ export class SqlStore {
   readonly answer = signal<{ of: string; rows: SqlAnswer } | null>(null);
   readonly failure = signal<SqlFailure | null>(null);
   readonly running = signal(false);
-  /** How long the last query ran, in ms. */
+  /** Duration of the last query, in ms. */
   readonly took = signal(0);
   private readonly asking = new Latest((error) => this.failed(error));
   private start = 0;

@@ -24,7 +24,7 @@ import type { Theme } from './theme';
 const MOST_CACHED = 1200;
 const LOWEST = 2;
 
-/** How a density row is rendered. */
+/** Rendering of a density row. */
 export interface DensityLook {
   height: number;
   /** Device pixels per CSS pixel. */

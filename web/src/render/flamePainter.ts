@@ -19,7 +19,7 @@ import type { Box, Surface } from './surface';
 import type { TextMeter } from './text';
 import type { Theme } from './theme';
 
-/** How frames look, where it is not by their names. */
+/** Look of frames, where it is not by their names. */
 export interface FlameLook {
   /**
    * Draw the bar of frame `i`. Return the colour of its text, and that of the ground that the text

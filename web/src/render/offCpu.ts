@@ -21,7 +21,7 @@ import type { TimeScale } from './timeScale';
 /** An interval of x. */
 export type Part = readonly [from: number, to: number];
 
-/** What the parts are read from. */
+/** The answers that the parts are read from. */
 export interface StateTiles {
   cache: TileCache;
   frames: Frames;

@@ -18,7 +18,7 @@ const SLANT = 8;
 /** Only bars wider than this show an open or broken end. */
 export const LEAST_OPEN = 10;
 
-/** How the ends of a bar are drawn. */
+/** Drawing of the ends of a bar. */
 export interface BarEdges {
   openLeft: boolean;
   openRight: boolean;

@@ -5,7 +5,7 @@ import { fill, h, setAttribute, blurWhenClosed } from '../base/dom';
 import { plural } from '../base/format';
 import { substringMatcher } from '../model/names';
 
-/** This many names before and after the chosen one are elements. */
+/** Number of names before and after the chosen one that are elements. */
 const AROUND = 100;
 
 /** One of the things that can be found: `dim`, which may be empty, is before its name. */

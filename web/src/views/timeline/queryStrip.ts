@@ -15,7 +15,7 @@ import { TimeScale } from '../../render/timeScale';
 import { Canvas } from '../canvas';
 import type { Views } from '../context';
 
-/** How far from a bar the pointer may be, in pixels. */
+/** Maximum distance of the pointer from a bar, in pixels. */
 const REACH = 3;
 /** The columns of a row that the tooltip shows. */
 const MOST_TOLD = 12;
