@@ -89,6 +89,10 @@ enum tv_mt_version {
 #define TV_MT_HEADER_START 8u
 #define TV_MT_HEADER_RECORD_SIZE 16u
 
+_Static_assert(TV_MT_HEADER_RECORD_SIZE + 2 <= TV_MT_HEADER_SIZE, "all fields are in the header");
+_Static_assert(sizeof TV_MT_MAGIC_TEXT - 1 == TV_MT_HEADER_VERSION,
+               "the version follows the magic");
+
 struct tv_mt_header {
     uint16_t version;     /* with TV_MT_STREAMING when streaming */
     uint16_t data_offset; /* 32 in every file known */
@@ -119,6 +123,7 @@ enum tv_mt_action {
     TV_MT_UNROLL = 2, /* left by an exception */
     TV_MT_ACTION_UNDEFINED = 3,
 };
+_Static_assert(TV_MT_ACTION_UNDEFINED == TV_MT_ACTION_MASK, "actions are all values of the mask");
 
 /* ---- Packets among the records of a streaming file: a u2 of 0 where a thread id would be ---- */
 
