@@ -427,6 +427,8 @@ static void profile_stitch_open_times(const struct profile_stitch *stitching,
     }
 }
 
+/* Stitch a chunk to the calls that were open before it.  Its exits without an entry (`below`) end
+ * these calls from the innermost on: the i-th ends the call at depth - 1 - i. */
 static void profile_stitch_chunk(const struct profile_stitch *stitching,
                                  const struct profile_chunk *chunk,
                                  const struct tv_walk_start *start)

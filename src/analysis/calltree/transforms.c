@@ -114,6 +114,8 @@ static void frame_text_set(struct frame_text *t, const struct tv_trace_info *hea
     frame_text_append(t, tv_trace_info_text(head, frame->signature));
 }
 
+/* Match a name that a user wrote against the four ways to write a function: with its class or
+ * without, with its signature or without. */
 static bool frame_text_matches(const struct frame_text *t, struct tv_bytes name, bool glob)
 {
     const struct tv_bytes forms[] = {

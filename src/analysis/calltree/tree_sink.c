@@ -266,6 +266,8 @@ static TV_NOINLINE void tree_walk_wait(void *context, uint32_t thread, struct tv
     tv_time_add(&waits->wall, wall - cpu);
 }
 
+/* Take a batch in slices: the paths of a slice are foreseen while its events wait in the cache,
+ * then the walk confirms them.  The careful walk saturates the sums. */
 static void tree_sink_take(struct tv_sink *sink, unsigned pass, unsigned number,
                            const struct tv_batch *batch)
 {

@@ -256,6 +256,8 @@ static void points_split(struct tv_change_points *points, const struct points_se
     }
 }
 
+/* Order the largest changes first.  The order is total, so that every C library's qsort gives the
+ * same list. */
 static int points_compare(const void *left, const void *right)
 {
     const struct tv_change_point *a = left, *b = right;

@@ -110,6 +110,8 @@ static uint32_t compared_calls_track(const struct tv_compared_calls *calls,
     return tv_interner_add(calls->strings, tv_trace_info_text(trace->head, name));
 }
 
+/* Insert a call into the slowest ones, which are sorted, longest first.  Of equals the earlier one
+ * stays first, as calls come in order of runs. */
 static void compared_calls_add_slow(struct tv_side_calls *side, const struct tv_compared_call *call)
 {
     uint32_t at = side->slowest_count;

@@ -271,6 +271,8 @@ struct name_index {
     uint8_t count[256];
 };
 
+/* List, for each first byte of a name, the patterns that may match it: most names have none, and
+ * are done after one look. */
 static void name_index_build(struct name_index *index)
 {
     for (unsigned byte = 0; byte < 256; byte++) {

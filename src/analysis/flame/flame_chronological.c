@@ -113,6 +113,8 @@ struct flame_time_walk {
     bool looks_ahead;
 };
 
+/* Enter the frame of a call below a parent, or grow the one that is last there.  With `fold` a
+ * recursive call stays in its caller's frame.  TV_NONE: the root has ended. */
 static uint32_t flame_time_enter_call(struct flame_time_walk *walk, uint32_t parent,
                                       const struct tv_slice *slice, uint32_t name, int64_t width)
 {

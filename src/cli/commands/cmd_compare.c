@@ -553,6 +553,8 @@ static int compare_exit_code(const struct tv_gate_result *results, uint32_t coun
     return code;
 }
 
+/* Compare, judge the rules, and write the report, which has the verdicts.  A rule may need a
+ * comparison of its own, by another row or clock than the report's. */
 static enum tv_status compare_judge_and_write(const struct tv_settings *settings,
                                               struct tv_compare_tables *tables,
                                               const struct tv_compare_rules *rules, double alpha,

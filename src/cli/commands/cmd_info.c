@@ -222,6 +222,8 @@ static enum tv_status cmd_info_of_trace(const struct tv_settings *settings,
     return status;
 }
 
+/* Print the facts.  A whole method trace is read without building a trace, in bounded memory;
+ * filters and other formats need one. */
 static int cmd_info_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct tv_error err = {0};

@@ -660,6 +660,8 @@ static enum tv_status cmd_push_prepare(struct tv_settings *settings, struct tv_e
     return status;
 }
 
+/* Send the files one after the other.  A file that fails does not keep the next ones from being
+ * sent; the exit code is that of the last failure. */
 static int cmd_push_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct upload_sender *sender = NULL;

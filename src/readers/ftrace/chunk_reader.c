@@ -364,6 +364,7 @@ void tv_ft_other_parse(struct tv_bytes bare, struct tv_ft_other *other)
             bare.length == 0 || ft_is_heading(bare) ? TV_FT_OTHER_HEADING : TV_FT_OTHER_STRAY;
 }
 
+/* Take a line that is no event of the common form. */
 static void ft_reader_take_other(struct tv_ft_chunk_reader *reader, struct tv_bytes bare,
                                  uint64_t offset)
 {

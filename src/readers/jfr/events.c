@@ -649,6 +649,8 @@ static uint32_t jfr_chunk_process(struct tv_jfr_recording *recording, struct tv_
 
 /* ---- All events of a chunk ---- */
 
+/* Add an event as what its type becomes (struct tv_jfr_event_kind).  A loss is counted and drawn,
+ * so that the gap has a reason on the screen. */
 static void jfr_take_event(const struct jfr_moment *moment)
 {
     switch (moment->plan->kind->role) {

@@ -346,6 +346,8 @@ static enum tv_status jfr_read_file(struct tv_jfr_recording *recording, struct t
     return status;
 }
 
+/* Read a recording.  The version is checked before the input begins: a recording of another version
+ * leaves no half input behind. */
 static enum tv_status jfr_assemble(struct tv_source *source, struct tv_builder *builder,
                                    const struct tv_read_options *options, struct tv_error *err)
 {

@@ -127,6 +127,8 @@ static uint32_t jfr_names_class(struct tv_jfr_names *names, const struct tv_jfr_
 
 /* ---- Stacks ---- */
 
+/* Return the kind of a frame by the description of its constant, as the JDK and async-profiler name
+ * them; another text is no error. */
 static uint8_t jfr_names_frame_kind(struct tv_jfr_names *names, uint64_t key)
 {
     static const struct {

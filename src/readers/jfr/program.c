@@ -93,6 +93,8 @@ static void jfr_compile_element(struct jfr_compiler *c, const struct tv_jfr_fiel
         jfr_compile_value(c, field->type, field->kind, slot, depth);
 }
 
+/* Append the operations of a field.  An array is followed by those of its element, whose number is
+ * known only afterwards, so it is filled in then. */
 static void jfr_compile_field(struct jfr_compiler *c, const struct tv_jfr_field *field,
                               unsigned depth)
 {

@@ -240,6 +240,8 @@ static void frames_text_row(const struct frames_table *t, uint64_t number,
     tv_text_table_end_row(table);
 }
 
+/* Write the deadlines, a summary, and a line for each frame up to the limit; a last line says how
+ * many are left out. */
 static void frames_write_text(const struct frames_table *t)
 {
     static const struct tv_text_column columns[] = {

@@ -110,6 +110,10 @@ static void firefox_write_series_samples(struct tv_out *out, const struct firefo
     tv_out_format(out, "],\"length\":%zu}}", length);
 }
 
+/* Write a series as a counter.  Firefox sums up counters of the category Memory and shows others as
+ * they are; so the category of a counter of memory is kept under a key of its own.  A process
+ * without a thread in the file takes the first thread as its main one, which the format requires.
+ */
 static void firefox_write_series(struct tv_out *out, const struct firefox_series *series,
                                  const struct tv_firefox_threads *threads)
 {

@@ -358,6 +358,8 @@ static void speedscope_write_track(const struct sample_file *file, uint32_t trac
     tv_call_cursor_free(cursor);
 }
 
+/* Write the file: the frames, which all profiles share, then a profile for each thread and value
+ * type, then one for each track with slices. */
 static void speedscope_write(struct sample_file *file)
 {
     bool first = true;
