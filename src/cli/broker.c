@@ -257,6 +257,8 @@ static void broker_make_key(struct broker *broker, const struct tv_broker_reques
     reply->looked.places_length = (uint32_t)cached.places_length;
 }
 
+/* Return whether the broker made the key of a request.  It makes keys of files on the command line
+ * only, so the sandboxed process can open no other index. */
 static bool broker_knows_key(const struct broker *broker, const struct tv_broker_request *request)
 {
     for (size_t i = 0; i < BROKER_KEYS; i++)

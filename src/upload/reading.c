@@ -402,6 +402,8 @@ static enum tv_status queue_store_facts(struct tv_upload_server *server, const c
     return status;
 }
 
+/* Store why a trace could not be read, trying again while the store cannot be written: otherwise
+ * the trace would be read again and again. */
 static void queue_store_failure(struct tv_upload_server *server, const char *id,
                                 const struct tv_engine_status *state)
 {

@@ -49,6 +49,8 @@ static void browser_write_redirect_page(struct tv_out *out, const char *address)
     tv_out_text(out, "\">traceview</a>\n");
 }
 
+/* Write a page that leads to the address, readable by the user alone: the token must not stand in
+ * the list of processes, where a browser's arguments are seen by all. */
 static bool browser_write_redirect_file(const struct tv_browser *browser, const char *address)
 {
     struct tv_out page;

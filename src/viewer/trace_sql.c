@@ -55,6 +55,8 @@ void tv_trace_sql_free(struct tv_trace_sql *sql)
     tv_free(sql);
 }
 
+/* Return the memory that DuckDB may take: what the user allows, else a share of the machine's, up
+ * to MAX_MEMORY. */
 static uint64_t trace_sql_memory(const struct tv_viewer_sql *options)
 {
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);

@@ -306,6 +306,8 @@ static char *native_names_read_header(FILE *in, size_t *kept, size_t *header)
     return NULL;
 }
 
+/* Write the header of `length` bytes, which ends with its "*end" line, with names in place of the
+ * addresses in its list of methods. */
 static void native_names_put_header(FILE *out, const char *text, size_t length)
 {
     static const char section[] = "\n" TV_MT_SECTION_METHODS "\n";
@@ -315,6 +317,7 @@ static void native_names_put_header(FILE *out, const char *text, size_t length)
     native_names_put(out, bytes_between(text, line));
     while (line < end) {
         const char *stop = memchr(line, '\n', (size_t)(end - line));
+        assert(stop); /* the header ends with a line */
         native_line_put(out, bytes_between(line, stop + 1), &files);
         line = stop + 1;
     }

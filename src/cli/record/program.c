@@ -318,6 +318,8 @@ static enum tv_status program_find_libraries(struct recorded_program *program, s
     return native == TV_OK ? TV_OK : status;
 }
 
+/* Make the words of the program's command line, with the agent as its first argument where it is
+ * loaded so, and note the time: older files of its name are not its traces. */
 static enum tv_status program_prepare(struct recorded_program *program, struct tv_error *err)
 {
     assert(program->plan->settings->files.count > 0);
@@ -361,6 +363,8 @@ static enum tv_status program_await(int *code, struct tv_error *err)
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "wait: %s", strerror(errno));
 }
 
+/* Wait for a program whose start failed with `error`, or 0.  The exit codes are those of shells:
+ * 127 for one that is not found, 126 for one that cannot be started. */
 static enum tv_status program_await_start(const struct recorded_program *program, int error,
                                           int *code, struct tv_error *err)
 {

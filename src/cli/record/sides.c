@@ -120,6 +120,7 @@ static bool sides_label_covers(const char *label, const char *other)
     return strncmp(label, other, length) == 0 && (other[length] == '-' || other[length] == '\0');
 }
 
+/* Refuse labels that make the files of both sides alike: a run is LABEL-NUMBER. */
 static enum tv_status sides_check_labels(const struct sides_recording *recording,
                                          struct tv_error *err)
 {
@@ -356,6 +357,8 @@ static enum tv_status sides_record_run(const struct sides_recording *recording,
 
 /* ---- All runs ---- */
 
+/* Run each side once and throw the trace away: the first run fills caches of files and of the
+ * processor. */
 static enum tv_status sides_warm_up(const struct sides_recording *recording, int *code,
                                     struct tv_error *err)
 {
@@ -409,6 +412,8 @@ static enum tv_status sides_record_round(struct sides_recording *recording, unsi
     return TV_OK;
 }
 
+/* Record the runs.  The order of the sides is drawn for each round from the seed, so that drift of
+ * the machine favours neither side; the same seed gives the same order. */
 static enum tv_status sides_record_all(struct sides_recording *recording, int *code,
                                        struct tv_error *err)
 {

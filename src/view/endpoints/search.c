@@ -260,6 +260,8 @@ static bool search_step_objects(struct tv_view_search *search)
     return true;
 }
 
+/* Go on through the flows from the cursor.  Return false when the answer has as many hits as were
+ * asked for. */
 static bool search_step_flows(struct tv_view_search *search)
 {
     const struct tv_tables *tables = &search->trace->tables;
