@@ -658,15 +658,25 @@ static void tree_job_count(struct tree_job *job, unsigned workers)
     tv_slice_runs_release(&job->runs);
 }
 
+/* Return a job that adds a selection to the tree.  `first` points to the costs of the tree, to
+ * which this thread alone adds while it plans. */
+static struct tree_job tree_job_of(struct tv_call_tree *tree, const struct tv_trace *trace,
+                                   const struct tv_selection *selection,
+                                   struct tv_path_cost **first)
+{
+    assert(first[0] == tree->cost);
+    return (struct tree_job){.trace = trace,
+                             .selection = selection,
+                             .tree = tree,
+                             .cost = first,
+                             .node_count = tree->count};
+}
+
 void tv_call_tree_add(struct tv_call_tree *tree, const struct tv_trace *trace,
                       const struct tv_selection *selection, unsigned workers)
 {
     struct tv_path_cost *first[1] = {tree->cost};
-    struct tree_job job = {.trace = trace,
-                           .selection = selection,
-                           .tree = tree,
-                           .cost = first,
-                           .node_count = tree->count};
+    struct tree_job job = tree_job_of(tree, trace, selection, first);
     uint32_t rows = 0;
     if (selection->from >= selection->to)
         return;
@@ -688,11 +698,7 @@ void tv_call_tree_count_within(struct tv_call_tree *tree, const struct tv_trace 
     bool *wanted = tv_selection_wanted(trace, selection);
     /* the slices that the range cuts are added while the rows are planned, by this thread alone */
     struct tv_path_cost *first[1] = {tree->cost};
-    struct tree_job job = {.trace = trace,
-                           .selection = selection,
-                           .tree = tree,
-                           .cost = first,
-                           .node_count = tree->count};
+    struct tree_job job = tree_job_of(tree, trace, selection, first);
     tree_job_find_overlaps(&job, wanted);
     job.whole = tree_job_subtracting_pays(&job, wanted, whole) ? whole : NULL;
     tree_job_begin(&job, workers);
