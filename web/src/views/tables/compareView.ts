@@ -48,7 +48,7 @@ import { compareStart } from './compareStart';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
 import { Grid, type GridColumn } from './grid';
-import { filteredLines, markedText } from './tableTab';
+import { filteredLines, followLook, markedText } from './tableTab';
 
 /** The padding of a cell, and the narrowest column of figures, in CSS pixels. */
 const PADDING = 18;
@@ -405,10 +405,7 @@ export class CompareView {
   private show(): void {
     const lines = this.lines.get();
     const answer = this.store.answer.get();
-    const { viewer, settings } = this.v;
-    viewer.unit.get();
-    settings.theme.get();
-    settings.density.get();
+    followLook(this.v);
     const empty = answer ? 'Nothing in the comparison contains the search text.' : '';
     untracked(() => this.grid.show(lines.length, empty));
   }

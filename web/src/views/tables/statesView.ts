@@ -24,7 +24,7 @@ import { goToCall, type Views } from '../context';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
 import { Grid, nextSort, type GridColumn } from './grid';
-import { filteredLines, markedText, showPending } from './tableTab';
+import { filteredLines, followLook, markedText, showPending } from './tableTab';
 
 const LEAST = 56;
 const NAME_LEAST = 160;
@@ -165,17 +165,10 @@ export class StatesView {
     return [text, share !== '' && h('span', { class: 'second' }, `  ${share}`)];
   }
 
-  /**
-   * Show the lines anew. Unit, theme and density are read just to be called again when they change:
-   * cells are written with them.
-   */
   private show(): void {
     const lines = this.lines.get();
     const answer = this.store.answer.get();
-    const { viewer, settings } = this.v;
-    viewer.unit.get();
-    settings.theme.get();
-    settings.density.get();
+    followLook(this.v);
     const empty = answer === null ? '' : this.whyEmpty(answer);
     untracked(() => this.grid.show(lines.length, empty));
   }

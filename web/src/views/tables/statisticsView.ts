@@ -29,7 +29,7 @@ import type { Findable } from './findBox';
 import { Grid, nextSort, type GridColumn } from './grid';
 import { pathText } from './pathText';
 import { swatch } from '../swatch';
-import { markedText, showPending } from './tableTab';
+import { followLook, markedText, showPending } from './tableTab';
 
 /** The narrowest column of figures, in CSS pixels. */
 const LEAST = 56;
@@ -140,10 +140,7 @@ export class StatisticsView {
   private show(): void {
     const rows = this.store.rows.get();
     const answer = this.store.answer.get();
-    const { viewer, settings } = this.v;
-    viewer.unit.get();
-    settings.theme.get();
-    settings.density.get();
+    followLook(this.v);
     const what = this.words.slice;
     const empty =
       answer === null

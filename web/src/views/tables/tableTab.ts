@@ -3,6 +3,7 @@
 
 import { effect, type ReadSignal } from '../../base/signal';
 import { sheetExcerpt, sheetText } from '../../model/sheet';
+import type { Views } from '../context';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
 import type { Grid } from './grid';
@@ -26,6 +27,16 @@ export function markedText(grid: Grid, exported: Exported): string | null {
 /** Grey a table out while its next answer is awaited. */
 export function showPending(element: HTMLElement, pending: ReadSignal<boolean>): void {
   effect(() => void element.classList.toggle('pending', pending.get()));
+}
+
+/**
+ * Let the effect that runs now run again when the look of cells changes: cells are written with the
+ * unit of times, the theme and the density.
+ */
+export function followLook({ viewer, settings }: Views): void {
+  viewer.unit.get();
+  settings.theme.get();
+  settings.density.get();
 }
 
 /**
