@@ -3,7 +3,7 @@
 
 import { visibleTexts } from '../base/visible';
 import type { Call } from '../model/engine';
-import type { SqlAnswer, SqlEngine, SqlPlace, SqlQuestion } from '../model/sql';
+import type { SqlAnswer, SqlEngine, SqlRowPlace, SqlQuestion } from '../model/sql';
 import { requestEngineJson, sendEngineRequest, type Ask } from './http';
 import type { Query } from './query';
 
@@ -47,7 +47,7 @@ export class HttpSql implements SqlEngine {
     }
   }
 
-  async place(id: number): Promise<SqlPlace | null> {
+  async place(id: number): Promise<SqlRowPlace | null> {
     const { row, index, instant } = await this.carrier.place(id);
     if (instant !== undefined) return { instant };
     return row === undefined || index === undefined ? null : this.carrier.visible({ row, index });

@@ -20,7 +20,7 @@ import type { Carried, CarriedExample } from './report';
 interface LocalFile {
   number: number;
   name: string;
-  parts: Promise<Part[]>;
+  parts: Promise<UnpackedTrace[]>;
   /** Messages about the file. */
   notes: readonly string[];
   /** The number of containers in the file that end early or are damaged. */
@@ -31,7 +31,7 @@ interface LocalFile {
   bytes: number | null;
 }
 
-interface Part {
+interface UnpackedTrace {
   name: string;
   machine: number;
   /** An offset that the enclosing report adds to the times. */
@@ -52,7 +52,7 @@ function asSentence(words: string): string {
 }
 
 /** Join the two halves of a split trace that were opened together. */
-function joinSplitTraces<T extends Part>(parts: T[]): T[] {
+function joinSplitTraces<T extends UnpackedTrace>(parts: T[]): T[] {
   return joinHalves(parts, (key, { data }) => ({ ...key, data: new Blob([key.data, data]) }));
 }
 
@@ -104,7 +104,7 @@ export class LocalHost implements Host {
   }
 
   /** Return the traces in a file, with machine numbers that no other open trace uses. */
-  private placed({ parts }: UnpackedFile): Part[] {
+  private placed({ parts }: UnpackedFile): UnpackedTrace[] {
     const first = this.machines;
     const shared = parts.map(({ machine }) => (machine ?? -1) + 1);
     this.machines += Math.max(0, ...shared);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The requests of the upload server and the types of its answers.
 
-import { sendHubRequest, type Asked } from './http';
+import { sendHubRequest, type HubRequest } from './http';
 import type { Severity } from '../model/severity';
 
 /** The description and limits of the server. */
@@ -96,11 +96,11 @@ export type Change = Partial<Pick<Trace, 'name' | 'note' | 'labels' | 'pinned'>>
 export class Api {
   constructor(private readonly base: string) {}
 
-  private async json<T>(path: string, asked: Asked = {}): Promise<T> {
+  private async json<T>(path: string, asked: HubRequest = {}): Promise<T> {
     return (await (await sendHubRequest(this.base + path, asked)).json()) as T;
   }
 
-  private write(method: 'PATCH', body: object): Asked {
+  private write(method: 'PATCH', body: object): HubRequest {
     return {
       method,
       body: JSON.stringify(body),

@@ -59,14 +59,14 @@ function asHubSentence(text: string): string {
   return /[.!?]$/.test(capital) ? capital : `${capital}.`;
 }
 
-export interface Asked {
+export interface HubRequest {
   method?: 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'HEAD';
   headers?: Record<string, string>;
   body?: string;
   signal?: AbortSignal | undefined;
 }
 
-export async function sendHubRequest(address: string, asked: Asked = {}): Promise<Response> {
+export async function sendHubRequest(address: string, asked: HubRequest = {}): Promise<Response> {
   const { method = 'GET', headers = {}, body, signal } = asked;
   let response: Response;
   try {

@@ -2,7 +2,7 @@
 // Parses addresses: which of the two pages an address means, and the base path of the server, which
 // a proxy may have set.
 
-export interface Place {
+export interface PagePath {
   /** Ends with "/". Everything of the server is below it. */
   base: string;
   /** The trace of a trace page; null on the list. */
@@ -12,7 +12,7 @@ export interface Place {
 const TRACE_PAGE = /^(.*\/)t\/([0-9a-f]{32})\/?$/;
 const TRACE_PART = /(?:^|\/)t\/([0-9a-f]{32})\/?$/;
 
-export function readPath(path: string): Place {
+export function readPath(path: string): PagePath {
   const [, base, trace] = TRACE_PAGE.exec(path) ?? [];
   if (base !== undefined && trace !== undefined) return { base, trace };
   return { base: path.slice(0, path.lastIndexOf('/') + 1) || '/', trace: null };

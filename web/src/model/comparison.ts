@@ -198,11 +198,15 @@ const POLL = 100;
 const tooLarge = new Set<string>();
 
 /** The part of the question that the page's choice determines. */
-type Asked = Omit<CompareQuestion, 'base' | 'more'>;
+type ComparedChoice = Omit<CompareQuestion, 'base' | 'more'>;
 
 /** Holds the comparison with the base that the viewer names: its table, or its flame graph. */
 export class CompareStore<Row extends ComparedRow> extends ScopeAnswer<Comparison<Row> | null> {
-  constructor(viewer: Viewer, shown: () => boolean, asked: (choice: CompareChoice) => Asked) {
+  constructor(
+    viewer: Viewer,
+    shown: () => boolean,
+    asked: (choice: CompareChoice) => ComparedChoice,
+  ) {
     super(
       viewer,
       shown,
@@ -218,7 +222,7 @@ export class CompareStore<Row extends ComparedRow> extends ScopeAnswer<Compariso
 
 async function compare<Row extends ComparedRow>(
   viewer: Viewer,
-  asked: Asked,
+  asked: ComparedChoice,
   signal: AbortSignal,
 ): Promise<Comparison<Row> | null> {
   const [base, more] = [viewer.base.peek(), viewer.more.peek()];

@@ -27,14 +27,14 @@ export interface SqlQuestion {
 }
 
 /** The row of the model that an id of the table `slice` names. */
-export type SqlPlace = Call | { instant: number };
+export type SqlRowPlace = Call | { instant: number };
 
 /** Questions in SQL, which an engine without DuckDB refuses. */
 export interface SqlEngine {
   /** Run statements; `signal` cancels them. */
   ask(question: SqlQuestion, signal?: AbortSignal): Promise<SqlAnswer>;
   /** Return what an id of the table `slice` names; null: nothing that the filter shows. */
-  place(id: number): Promise<SqlPlace | null>;
+  place(id: number): Promise<SqlRowPlace | null>;
 }
 
 /** The target of a link in a cell. */

@@ -38,7 +38,7 @@ export interface InstantScene {
 }
 
 /** Instants that share a place: the marks of one row, or the lines through a process or the trace. */
-interface Place {
+interface InstantPlace {
   /** The upper edge of the marks. */
   top: number;
   /** The lower end of the lines; less than `top` if there are none. */
@@ -84,10 +84,10 @@ function placesIn(
   instants: readonly Instant[],
   top: number,
   bottom: number,
-): Place[] {
+): InstantPlace[] {
   const of = byOwner(instants);
   const groups = placed.groups.filter((g) => g.top < bottom && g.bottom > top);
-  const places: Place[] = [];
+  const places: InstantPlace[] = [];
   if (of.everywhere.length > 0) {
     places.push({ top: 0, bottom: placed.height, bare: true, instants: of.everywhere });
     for (const group of groups)
@@ -163,7 +163,7 @@ function paintInstant(
   s: InstantScene,
   instant: Instant,
   x: number,
-  { place, scroll, height }: { place: Place; scroll: number; height: number },
+  { place, scroll, height }: { place: InstantPlace; scroll: number; height: number },
 ): void {
   const chosen = instant.instant === s.selected;
   const number = eventColour(instant.colour, s.frames.colour(instant.frame));
@@ -194,7 +194,7 @@ function paintInstant(
 function paintInstantNames(
   g: Surface,
   s: InstantScene,
-  places: readonly Place[],
+  places: readonly InstantPlace[],
   view: { scroll: number; height: number },
 ): void {
   const { scroll, height } = view;

@@ -82,7 +82,7 @@ export function visitSliceRow(
   }
 }
 
-interface Part {
+interface CallPart {
   tile: Tile;
   i: number;
   start: number;
@@ -90,9 +90,9 @@ interface Part {
 }
 
 /** Join parts of one call that touch: tile borders cut a call into parts. */
-function joinCallParts(parts: Part[]): Part[] {
+function joinCallParts(parts: CallPart[]): CallPart[] {
   parts.sort((a, b) => a.start - b.start);
-  const whole: Part[] = [];
+  const whole: CallPart[] = [];
   for (const part of parts) {
     const last = whole[whole.length - 1];
     const same =
@@ -111,7 +111,7 @@ export function visitInnermost(
   scale: TimeScale,
   visit: VisitSlice,
 ): void {
-  const parts: Part[] = [];
+  const parts: CallPart[] = [];
   for (const { tile, from, to } of excerpts) {
     for (let i = 0; i < tile.start.length; i++) {
       const start = tile.start[i] ?? 0;

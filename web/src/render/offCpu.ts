@@ -19,7 +19,7 @@ import { isRunning } from './statePainter';
 import type { TimeScale } from './timeScale';
 
 /** An interval of x. */
-export type Part = readonly [from: number, to: number];
+export type XInterval = readonly [from: number, to: number];
 
 /** The answers that the parts are read from. */
 export interface StateTiles {
@@ -33,7 +33,7 @@ export interface StateTiles {
  * Return the visible parts in which the thread with the states in `row` did not run, in order and
  * without overlaps. States shorter than a pixel follow the longest one there, as in the state lane.
  */
-export function partsOffCpu(s: StateTiles, row: number): Part[] {
+export function partsOffCpu(s: StateTiles, row: number): XInterval[] {
   const found: [number, number][] = [];
   const excerpts = tileExcerptsOf(s.cache, { kind: 'r', row }, s.res, s.scale);
   visitSliceRow(excerpts, s.scale, (tile, i, x0, x1) => {
@@ -57,7 +57,7 @@ export function partsOffCpu(s: StateTiles, row: number): Part[] {
 const NO_GAP = 0.01;
 
 /** Join parts that touch: a thread that waits twice in a row did not run in between. */
-function joinParts(parts: [number, number][]): Part[] {
+function joinParts(parts: [number, number][]): XInterval[] {
   parts.sort((a, b) => a[0] - b[0]);
   const joined: [number, number][] = [];
   for (const part of parts) {
@@ -69,7 +69,7 @@ function joinParts(parts: [number, number][]): Part[] {
 }
 
 /** Return the intersections of [from, to) with sorted parts. */
-export function partsWithin(parts: readonly Part[], from: number, to: number): Part[] {
+export function partsWithin(parts: readonly XInterval[], from: number, to: number): XInterval[] {
   let low = 0;
   let high = parts.length;
   while (low < high) {
@@ -77,13 +77,13 @@ export function partsWithin(parts: readonly Part[], from: number, to: number): P
     if ((parts[middle]?.[1] ?? 0) <= from) low = middle + 1;
     else high = middle;
   }
-  const within: Part[] = [];
+  const within: XInterval[] = [];
   for (let part = parts[low]; part && part[0] < to; part = parts[++low])
     within.push([Math.max(from, part[0]), Math.min(to, part[1])]);
   return within;
 }
 
 /** Return the part of [from, to) without CPU when only the share of time with CPU is known. */
-export function partOffShare(share: number, from: number, to: number): Part[] {
+export function partOffShare(share: number, from: number, to: number): XInterval[] {
   return share < 1 ? [[from + (to - from) * share, to]] : [];
 }

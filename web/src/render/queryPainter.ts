@@ -16,14 +16,14 @@ export interface QueryScene {
 }
 
 /** The left and right edge of a bar, and its top. */
-type Place = readonly [x0: number, x1: number, y: number];
+type BarEnds = readonly [x0: number, x1: number, y: number];
 
 /** A bar narrower than this has no name. */
 const LEAST_NAMED = 24;
 const PADDING = 4;
 
 /** Paint a bar of a query, with its name if there is room for it. */
-function paintBar(g: Surface, s: QueryScene, bar: QueryBar, [x0, x1, y]: Place): void {
+function paintBar(g: Surface, s: QueryScene, bar: QueryBar, [x0, x1, y]: BarEnds): void {
   const { theme } = s;
   const colour = hashedColour(bar.name);
   const width = Math.max(1, x1 - x0 - (x1 - x0 > 3 ? 1 : 0));

@@ -20,10 +20,10 @@ export interface SampleChartScene extends Pick<
 
 const DOT = 3;
 
-type Place = Pick<Scene, 'theme'> & { scale: TimeScale };
+type SampleScale = Pick<Scene, 'theme'> & { scale: TimeScale };
 
 /** Return the rectangle of a sample box in an open row; `top` is that of the row. */
-function sampleBoxPlace(s: Place & { ratio: number }, top: number, box: SampleBox): Box {
+function sampleBoxPlace(s: SampleScale & { ratio: number }, top: number, box: SampleBox): Box {
   const { heights } = s.theme;
   const x = snapToPixel(s, Math.max(-9, s.scale.x(box.start)));
   const right = snapToPixel(s, Math.min(s.scale.width + 9, s.scale.x(box.start + box.length)));
@@ -31,7 +31,7 @@ function sampleBoxPlace(s: Place & { ratio: number }, top: number, box: SampleBo
   return { x, y, w: Math.max(1, right - x), h: heights.bar };
 }
 
-function isShown(s: Place, box: SampleBox): boolean {
+function isShown(s: SampleScale, box: SampleBox): boolean {
   const to = s.scale.x(box.start + box.length);
   return to >= -1 && s.scale.x(box.start) <= s.scale.width + 1;
 }
@@ -76,7 +76,7 @@ export function paintSampleCharts(
 
 /** Return the box of an open row at a point, or null; y counts from the row's top. */
 export function sampleBoxAt(
-  s: Place,
+  s: SampleScale,
   boxes: readonly SampleBox[],
   thread: number,
   x: number,

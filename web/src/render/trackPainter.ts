@@ -39,7 +39,7 @@ import {
 } from './lanes';
 import { paintState } from './statePainter';
 import { isNarrow, LEAST_LABEL, type NarrowBars } from './narrowBars';
-import { partOffShare, partsOffCpu, partsWithin, type Part } from './offCpu';
+import { partOffShare, partsOffCpu, partsWithin, type XInterval } from './offCpu';
 import { paintExtents, paintPinnedCall, paintSelectedCall } from './selectionPainter';
 import { drawBar, CLOSED, LEAST_OPEN, drawThinOutline, drawWait } from './shapes';
 import type { Box, Surface } from './surface';
@@ -95,7 +95,7 @@ interface Lane extends LaneBox {
   /** True for a state track. */
   states: boolean;
   /** When the thread was not on a processor; null: only the shares of its slices are known. */
-  off: readonly Part[] | null;
+  off: readonly XInterval[] | null;
 }
 
 /** The waits of each row, as pairs of x. */
@@ -206,7 +206,7 @@ function paintTrack(g: Surface, s: Scene, box: TrackBox, scroll: number, height:
 }
 
 /** Return when the thread of an expanded track did not run; null: the trace does not say it. */
-function offCpuOf(s: Scene, { track, expanded }: TrackBox): Part[] | null {
+function offCpuOf(s: Scene, { track, expanded }: TrackBox): XInterval[] | null {
   if (!expanded || (track.kind !== 'thread' && track.kind !== 'overflow')) return null;
   const row = s.statesOf.get(track.thread);
   return row === undefined ? null : partsOffCpu(s, row);
@@ -415,7 +415,7 @@ function isMarkedSlice(s: Scene, call: Call, frame: number): boolean {
 const OFF_CPU = 0.45;
 
 /** Return the parts of a slice without CPU: by its thread's states, else by its share. */
-function paleParts(lane: Lane, flags: number, x0: number, x1: number): Part[] {
+function paleParts(lane: Lane, flags: number, x0: number, x1: number): XInterval[] {
   if (lane.states || lane.depth < 0) return [];
   if (lane.off) return partsWithin(lane.off, x0, x1);
   const share = cpuShare(flags);
@@ -423,7 +423,7 @@ function paleParts(lane: Lane, flags: number, x0: number, x1: number): Part[] {
 }
 
 /** Make one part of a bar pale. The left edge of the bar keeps its colour. */
-function paintOffCpu(g: Surface, s: Scene, b: Box, [from, to]: Part): void {
+function paintOffCpu(g: Surface, s: Scene, b: Box, [from, to]: XInterval): void {
   const x = Math.max(b.x + 1, snapToPixel(s, from));
   const right = Math.min(b.x + b.w, snapToPixel(s, to));
   if (x >= right) return;

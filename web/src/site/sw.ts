@@ -7,7 +7,7 @@
 interface Lasting extends Event {
   waitUntil(until: Promise<unknown>): void;
 }
-interface Asked extends Event {
+interface FetchAsked extends Event {
   readonly request: Request;
   respondWith(answer: Promise<Response>): void;
 }
@@ -15,7 +15,7 @@ interface Own {
   readonly registration: { readonly scope: string };
   skipWaiting(): Promise<void>;
   addEventListener(what: 'install' | 'activate', act: (e: Lasting) => void): void;
-  addEventListener(what: 'fetch', act: (e: Asked) => void): void;
+  addEventListener(what: 'fetch', act: (e: FetchAsked) => void): void;
 }
 declare const self: Own;
 

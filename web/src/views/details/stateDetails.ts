@@ -32,9 +32,9 @@ import {
 
 const SHOWN = 12;
 
-type Place = [number, number];
+type SlicePlace = [number, number];
 
-function jumpLink(v: Views, text: string, place: Place): HTMLElement {
+function jumpLink(v: Views, text: string, place: SlicePlace): HTMLElement {
   return linkButton(shortened(text), () => void goToCall(v, { row: place[0], index: place[1] }));
 }
 
@@ -188,7 +188,7 @@ function cpuDetails(v: Views, call: CallDetails, cpu: CpuSlice): HTMLElement[] {
   const name = cpu.thread < 0 ? '' : stateThreadName(v, cpu.thread);
   const prio = switchPriority(call);
   // A thread that came and left at the same time has no running state.
-  const way: Place | null = cpu.running ?? (then && [then[0], then[1]]);
+  const way: SlicePlace | null = cpu.running ?? (then && [then[0], then[1]]);
   const ended = then ? frames.method(then[2]) : '';
   return [
     ...frameHead(v, call.frame),

@@ -23,13 +23,13 @@ const EDGE = 24;
 const EDGE_STEP = 12;
 
 /** A unit that can be moved, and its place in the list. */
-interface Place {
+interface UnitPlace {
   key: string;
   top: number;
   height: number;
 }
 
-interface Drag extends Place {
+interface Drag extends UnitPlace {
   pointer: number;
   from: number;
   /** The neighbour before which the unit would be dropped, or the end of the list. */
@@ -125,7 +125,7 @@ export class ArrangeTracks {
    * Return the units that this one can change places with: the pinned ones, the ones of its
    * process, or the processes.
    */
-  private places(key: string): Place[] {
+  private places(key: string): UnitPlace[] {
     const placed = this.placed();
     const groups = placed.groups.map((g) => ({
       key: processKey(g.process),
@@ -135,13 +135,13 @@ export class ArrangeTracks {
     if (groups.some((g) => g.key === key)) return groups;
     const own = placed.units.find((u) => u.key === key);
     if (!own) return [];
-    const isPinned = (u: Place): boolean => u.top < placed.pinned;
+    const isPinned = (u: UnitPlace): boolean => u.top < placed.pinned;
     return placed.units.filter(
       (u) => isPinned(u) === isPinned(own) && (isPinned(own) || u.process === own.process),
     );
   }
 
-  private neighbour(key: string, direction: 1 | -1): Place | undefined {
+  private neighbour(key: string, direction: 1 | -1): UnitPlace | undefined {
     const places = this.places(key);
     return places[places.findIndex((p) => p.key === key) + direction];
   }

@@ -49,7 +49,7 @@ const COUNTER_LANES = 6;
 const MOST_LANES = 200;
 const GRASP = 6;
 
-type Part = 'from' | 'to' | 'window' | 'outside';
+type WindowPart = 'from' | 'to' | 'window' | 'outside';
 
 /** The view of the whole trace. */
 export class OverviewView {
@@ -58,7 +58,7 @@ export class OverviewView {
   private readonly place = h('div', { class: 'canvas' });
   private readonly activity = signal<Activity | null>(null);
   private readonly ground = new Backdrop(h('canvas', null));
-  private drag: { part: Part; x: number; view: Span } | null = null;
+  private drag: { part: WindowPart; x: number; view: Span } | null = null;
 
   constructor(private readonly v: Views) {
     const { viewer } = v;
@@ -175,7 +175,7 @@ export class OverviewView {
     paintOverview(g, scene);
   }
 
-  private partAt(x: number): Part {
+  private partAt(x: number): WindowPart {
     const view = this.v.viewer.view.peek();
     const from = Math.max(0, this.scale.x(view.from));
     const to = Math.min(this.canvas.width, this.scale.x(view.to));

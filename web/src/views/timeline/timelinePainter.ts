@@ -38,7 +38,7 @@ interface PaintedLine {
 /**
  * A part of the list that is painted: from `top` to `bottom` of the surface, scrolled by `scroll`.
  */
-interface Part {
+interface ScrolledPart {
   scroll: number;
   top: number;
   bottom: number;
@@ -152,7 +152,7 @@ export class TimelinePainter {
   }
 
   /** Paint everything except flows, for the pinned part or for the scrolled part. */
-  private paintPart(g: Surface, scene: Scene, part: Part): void {
+  private paintPart(g: Surface, scene: Scene, part: ScrolledPart): void {
     const { scroll, top, bottom } = part;
     const placed = this.line.placed.peek();
     g.save();
@@ -178,7 +178,7 @@ export class TimelinePainter {
     return counterBoxes(rows, end, (counter) => this.v.counters.overlayOf(counter));
   }
 
-  private paintCounters(g: Surface, scene: Scene, { scroll, bottom }: Part): void {
+  private paintCounters(g: Surface, scene: Scene, { scroll, bottom }: ScrolledPart): void {
     const { rows } = this.line.placed.peek();
     const mark = this.v.viewer.mark.peek();
     const counters: CounterScene = {
