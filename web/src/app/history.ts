@@ -11,14 +11,14 @@ import type { Mover } from '../views/timeline/mover';
 
 const REST = 350;
 
-interface Entry {
+interface HistoryEntry {
   traceview: number;
   /** The index of the last entry when the page was at this one. A reloaded page needs it. */
   last: number;
 }
 
-function historyEntryOf(state: unknown): Entry | null {
-  const { traceview, last } = (state ?? {}) as Partial<Entry>;
+function historyEntryOf(state: unknown): HistoryEntry | null {
+  const { traceview, last } = (state ?? {}) as Partial<HistoryEntry>;
   return typeof traceview === 'number' && typeof last === 'number' ? { traceview, last } : null;
 }
 
@@ -80,7 +80,7 @@ export class History {
     this.leaving = false;
   }
 
-  private get entry(): Entry {
+  private get entry(): HistoryEntry {
     return { traceview: this.at, last: this.last };
   }
 
@@ -105,7 +105,7 @@ export class History {
    * Follow the browser to another entry of the history. An entry of another trace or filter is
    * another page.
    */
-  private arrived(state: Entry | null): void {
+  private arrived(state: HistoryEntry | null): void {
     // The user edited the address: a move like any other, with no entries after it.
     if (state) this.at = state.traceview;
     else this.last = ++this.at;

@@ -5,7 +5,7 @@ import type { FromWorker, ToWorker, WorkerInput } from '../engine/messages';
 import type { ChosenFile } from '../model/opening';
 import { NOT_STARTED, engineEndReason, startWorker } from './localWorker';
 
-type State = 'loading' | 'ready' | 'error';
+type LoadState = 'loading' | 'ready' | 'error';
 
 interface Waiting {
   answered: (answer: Response) => void;
@@ -23,7 +23,7 @@ export class LocalSession {
   private readonly waiting = new Map<number, Waiting>();
   private last = 0;
   private over = false;
-  state: State = 'loading';
+  state: LoadState = 'loading';
   /** The members of the answer to api/status. */
   members: Record<string, unknown>;
 
@@ -65,7 +65,7 @@ export class LocalSession {
     } else if (message.kind === 'status') {
       // The engine writes the members of a JSON object.
       this.members = JSON.parse(`{${message.members}}`) as Record<string, unknown>;
-      this.state = this.members['state'] as State;
+      this.state = this.members['state'] as LoadState;
       if (this.state !== 'loading') this.done();
     } else if (message.kind === 'end') {
       const { message: why, kind } = engineEndReason(message.message);

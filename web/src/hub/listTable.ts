@@ -26,14 +26,14 @@ import type { ListStore } from './listStore';
 import { traceAddress } from './route';
 import { whenText } from './when';
 
-interface Column {
+interface TraceColumn {
   name: string;
   words: string;
   sort?: Sort;
   number?: boolean;
 }
 
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly TraceColumn[] = [
   { name: 'name', words: 'Name', sort: 'name' },
   { name: 'state', words: 'State' },
   { name: 'format', words: 'Format' },
@@ -88,7 +88,7 @@ export class ListTable {
    * Create the head of a column. A column by which the list can be sorted is a button that asks the
    * server again: the page has one part of the list only.
    */
-  private head({ name, words, sort, number }: Column): HTMLElement {
+  private head({ name, words, sort, number }: TraceColumn): HTMLElement {
     const attrs = { scope: 'col' };
     const className = `${name}${number ? ' number' : ''}`;
     if (!sort) return h('th', { class: className, attrs }, words);

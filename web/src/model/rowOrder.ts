@@ -51,7 +51,7 @@ type OrderFacts = TrackOrder & Partial<Pick<TraceFacts, 'idle_threads'>>;
 type Work = [calls: number, running: number, samples: number];
 
 /** A process or thread. */
-interface Owner {
+interface OrderedOwner {
   index: number;
   name: string;
   sortIndex: number;
@@ -60,7 +60,7 @@ interface Owner {
 
 const collator = new Intl.Collator('en', { numeric: true });
 
-const COMPARE: Record<Exclude<RowOrder, 'usual'>, (a: Owner, b: Owner) => number> = {
+const COMPARE: Record<Exclude<RowOrder, 'usual'>, (a: OrderedOwner, b: OrderedOwner) => number> = {
   file: (a, b) => a.sortIndex - b.sortIndex || a.index - b.index,
   busiest: ({ work: a }, { work: b }) => b[0] - a[0] || b[1] - a[1] || b[2] - a[2],
   name: (a, b) => collator.compare(a.name, b.name),
@@ -76,12 +76,12 @@ function workOf(track: Track): Work {
 }
 
 /** Return the threads of a trace in usual order, with their work. */
-function threadOwners(facts: OrderFacts, rows: readonly Row[]): Map<number, Owner> {
-  const owners = new Map<number, Owner>();
-  const add = (index: number, of?: Track | IdleThread): Owner => {
+function threadOwners(facts: OrderFacts, rows: readonly Row[]): Map<number, OrderedOwner> {
+  const owners = new Map<number, OrderedOwner>();
+  const add = (index: number, of?: Track | IdleThread): OrderedOwner => {
     const known = owners.get(index);
     if (known) return known;
-    const owner: Owner = {
+    const owner: OrderedOwner = {
       ...{ index, name: of?.name ?? '', sortIndex: of?.sort_index ?? 0 },
       work: [0, 0, 0],
     };
@@ -100,10 +100,10 @@ function threadOwners(facts: OrderFacts, rows: readonly Row[]): Map<number, Owne
 /** Return the processes of a trace, each with the work of its threads. */
 function processOwners(
   facts: OrderFacts,
-  threads: ReadonlyMap<number, Owner>,
+  threads: ReadonlyMap<number, OrderedOwner>,
   rows: readonly Row[],
-): Owner[] {
-  const owners = facts.processes.map((process, index): Owner => {
+): OrderedOwner[] {
+  const owners = facts.processes.map((process, index): OrderedOwner => {
     const name = processName(facts.processes, index);
     return { index, name, sortIndex: process.sort_index ?? 0, work: [0, 0, 0] };
   });
@@ -116,12 +116,12 @@ function processOwners(
 }
 
 function sortedOwners(
-  owners: Iterable<Owner>,
+  owners: Iterable<OrderedOwner>,
   usual: readonly number[] | undefined,
-  compare: (a: Owner, b: Owner) => number,
+  compare: (a: OrderedOwner, b: OrderedOwner) => number,
 ): number[] {
   const place = new Map(usual?.map((index, at) => [index, at]));
-  const placeOf = ({ index }: Owner): number => place.get(index) ?? place.size;
+  const placeOf = ({ index }: OrderedOwner): number => place.get(index) ?? place.size;
   return [...owners]
     .sort((a, b) => compare(a, b) || placeOf(a) - placeOf(b))
     .map(({ index }) => index);

@@ -149,7 +149,7 @@ function counterLooks(s: CounterScene, box: CounterBox, y: number): Look[] {
  * The columns drawn for one sample, or for the samples of one pixel: their x and width, and whether
  * they show the last or the highest value.
  */
-interface CounterStep {
+interface StepPiece {
   at: number;
   x: number;
   width: number;
@@ -160,7 +160,7 @@ function* counterSteps(
   s: CounterScene,
   values: CounterValues,
   until: number,
-): Generator<CounterStep> {
+): Generator<StepPiece> {
   const n = values.time.length;
   const first = Math.max(0, sampleAt(values, s.scale.view.from));
   for (let at = first; at < n; at++) {
@@ -184,7 +184,7 @@ function paintCounter(g: Surface, s: CounterScene, box: CounterBox, look: Look):
  * Paint the values of one step. Stacked series have one edge, on top. Overlaid series
  * start at 0, and are pale with an edge each, so that none hides another. Lines are edges alone.
  */
-function paintCounterStep(g: Surface, s: CounterScene, look: Look, piece: CounterStep): void {
+function paintCounterStep(g: Surface, s: CounterScene, look: Look, piece: StepPiece): void {
   const { values, shown, place, style } = look;
   const stacked = style === 'stack';
   const { x } = piece;

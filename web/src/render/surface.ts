@@ -6,7 +6,7 @@
 // A canvas copies two things as pixels, because there are thousands of them: hatching, and density
 // rows (the calls too short for a bar). Any other surface implements `shapes` to draw them.
 
-type Context = CanvasRenderingContext2D;
+type CanvasContext = CanvasRenderingContext2D;
 
 /** A rectangle in CSS pixels. */
 export interface Box {
@@ -35,8 +35,8 @@ export interface Shapes {
 
 /** The subset of CanvasRenderingContext2D that painters use. */
 export interface Surface {
-  fillStyle: Context['fillStyle'];
-  strokeStyle: Context['strokeStyle'];
+  fillStyle: CanvasContext['fillStyle'];
+  strokeStyle: CanvasContext['strokeStyle'];
   lineWidth: number;
   globalAlpha: number;
   font: string;
@@ -69,6 +69,6 @@ export interface Surface {
 }
 
 /** Return the canvas context of a surface, or null if the surface draws its own shapes. */
-export function canvasOf(g: Surface): Context | null {
-  return g.shapes ? null : (g as Context);
+export function canvasOf(g: Surface): CanvasContext | null {
+  return g.shapes ? null : (g as CanvasContext);
 }

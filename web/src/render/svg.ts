@@ -55,7 +55,7 @@ const MIDDLE = 0.3;
 const HATCH = 7;
 const HATCH_ALPHA = 0.45;
 
-class State {
+class SvgState {
   fillStyle: Surface['fillStyle'] = '#000000';
   strokeStyle: Surface['strokeStyle'] = '#000000';
   lineWidth = 1;
@@ -67,12 +67,12 @@ class State {
 }
 
 interface SavedState {
-  state: State;
+  state: SvgState;
   open: number;
 }
 
 /** The SVG implementation of Surface. */
-export class SvgSurface extends State implements Surface {
+export class SvgSurface extends SvgState implements Surface {
   readonly shapes: Shapes = {
     hatch: (b, colour) => this.hatch(b, colour),
     strip: (pixels, b) => this.strip(pixels, b),
@@ -95,7 +95,7 @@ export class SvgSurface extends State implements Surface {
     const { x, y, w, h } = b;
     this.body.push(`<svg${svgAttributes({ x, y, width: w, height: h })}>`);
     this.save();
-    Object.assign(this, new State());
+    Object.assign(this, new SvgState());
     draw(this);
     this.restore();
     this.body.push('</svg>');
@@ -210,7 +210,7 @@ export class SvgSurface extends State implements Surface {
     Object.assign(this, saved.state);
   }
 
-  private state(): State {
+  private state(): SvgState {
     const { fillStyle, strokeStyle, lineWidth, globalAlpha, font } = this;
     const { textAlign, textBaseline, dashes } = this;
     return {

@@ -272,7 +272,7 @@ function paintDensityRows(
   });
 }
 
-interface DensityPart {
+interface LoneDensity {
   first: number;
   pixels: number;
   x: number;
@@ -280,7 +280,7 @@ interface DensityPart {
 }
 
 /** Draw a diamond for each short asynchronous slice with no neighbours, as for an instant. */
-function paintLoneAsync(g: Surface, s: Scene, lane: Lane, tile: Tile, part: DensityPart): void {
+function paintLoneAsync(g: Surface, s: Scene, lane: Lane, tile: Tile, part: LoneDensity): void {
   const heights = tile.density?.height;
   if (!heights || s.dimmed) return;
   const step = part.width / part.pixels;

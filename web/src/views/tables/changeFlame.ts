@@ -46,7 +46,7 @@ export interface ChangeContext {
   announce: (text: string) => void;
 }
 
-type Answer = Comparison<ComparedFrame>;
+type ChangeAnswer = Comparison<ComparedFrame>;
 
 /** Colours of the legend, and what they mean. */
 const LEGEND = [
@@ -66,7 +66,7 @@ export class ChangeFlame {
   private readonly tip: Tip;
   private readonly hovered = signal(-1);
   /** The row that the graph begins with, of one answer. */
-  private readonly zoom = signal<{ of: Answer | null; row: number | null }>({
+  private readonly zoom = signal<{ of: ChangeAnswer | null; row: number | null }>({
     of: null,
     row: null,
   });
@@ -74,7 +74,7 @@ export class ChangeFlame {
 
   constructor(
     private readonly v: ChangeContext,
-    private readonly answer: ReadSignal<Answer | null>,
+    private readonly answer: ReadSignal<ChangeAnswer | null>,
     private readonly methods: ComparedMethods,
   ) {
     const { viewer, settings } = v;
@@ -120,7 +120,7 @@ export class ChangeFlame {
     return h('span', { class: 'change-legend' }, ...entries);
   }
 
-  private root(answer: Answer): number | null {
+  private root(answer: ChangeAnswer): number | null {
     const { of, row } = this.zoom.get();
     return of === answer ? row : null;
   }
@@ -134,7 +134,7 @@ export class ChangeFlame {
    * Return the text of the bar that stands for everything: what colours mean, the totals, and the
    * way zoomed.
    */
-  private title(answer: Answer): string {
+  private title(answer: ChangeAnswer): string {
     const total = sidesText(answer, answer.total, this.v.viewer.unit.peek());
     const { change } = answer.total;
     const percent = change === null ? '' : ` (${signedPercent(change)})`;
@@ -146,7 +146,7 @@ export class ChangeFlame {
     return `Colour: ${this.methods.figure().toLowerCase()}${figure}${zoomed}`;
   }
 
-  private scene(graph: ChangeGraph, answer: Answer): FlameScene {
+  private scene(graph: ChangeGraph, answer: ChangeAnswer): FlameScene {
     const { viewer, settings, meters } = this.v;
     const theme = settings.theme.peek();
     const find = viewer.find.peek();
@@ -257,7 +257,7 @@ export class ChangeFlame {
     return true;
   }
 
-  private words(answer: Answer, row: ComparedFrame): string[] {
+  private words(answer: ChangeAnswer, row: ComparedFrame): string[] {
     const { viewer } = this.v;
     const name = visibleTexts(shortened(changeMark(row) + changeName(row.key), 200));
     const lines = changeLines(answer, row, this.methods.figure(), viewer.unit.peek());

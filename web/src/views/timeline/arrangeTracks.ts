@@ -29,7 +29,7 @@ interface UnitPlace {
   height: number;
 }
 
-interface Drag extends UnitPlace {
+interface UnitDrag extends UnitPlace {
   pointer: number;
   from: number;
   /** The neighbour before which the unit would be dropped, or the end of the list. */
@@ -37,7 +37,7 @@ interface Drag extends UnitPlace {
 }
 
 export class ArrangeTracks {
-  private drag: Drag | null = null;
+  private drag: UnitDrag | null = null;
   private readonly line = h('div', { class: 'drop-line', hidden: true });
   private dragged = false;
   /** The last y of the pointer during a drag. */
@@ -222,7 +222,7 @@ export class ArrangeTracks {
     if (this.scrolling === 0) this.scrollNear();
   }
 
-  private aim(drag: Drag): void {
+  private aim(drag: UnitDrag): void {
     drag.target = this.targetAt(drag.key, this.listY(this.lastY));
     this.line.hidden = drag.target === null;
     this.line.style.top = `${drag.target?.line ?? 0}px`;
@@ -243,7 +243,7 @@ export class ArrangeTracks {
   };
 
   /** Return the first unit whose middle is below the pointer: the drop goes before it. */
-  private targetAt(key: string, y: number): Drag['target'] {
+  private targetAt(key: string, y: number): UnitDrag['target'] {
     const places = this.places(key);
     const next = places.find((p) => p.top + p.height / 2 > y);
     const last = places[places.length - 1];

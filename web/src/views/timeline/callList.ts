@@ -21,7 +21,7 @@ const REST = 250;
 const PAGE = 10;
 
 /** A line of the time line that has entries. */
-interface Line {
+interface EntryLine {
   key: string;
   name: string;
   top: number;
@@ -78,17 +78,18 @@ export class CallList {
   }
 
   /** Return the chosen line, else the line of the selected call, else the first expanded one. */
-  private current(): Line | undefined {
+  private current(): EntryLine | undefined {
     const { expanded } = this.v.viewer;
     const call = this.v.selection.details.peek();
     const wanted = this.chosen ?? (call ? `t${call.track}` : null);
     const lines = this.lines();
-    const open = ({ of }: Line): boolean => 'track' in of && expanded.peek().has(of.track.track);
+    const open = ({ of }: EntryLine): boolean =>
+      'track' in of && expanded.peek().has(of.track.track);
     return lines.find((l) => l.key === wanted) ?? lines.find(open) ?? lines[0];
   }
 
   /** Return the lines of the time line from top to bottom. */
-  private lines(): Line[] {
+  private lines(): EntryLine[] {
     const { tracks, rows } = this.line.placed.peek();
     const view = this.v.viewer.view.peek();
     const named = new Set(namedTracks(tracks.map((box) => box.track)));
@@ -124,7 +125,7 @@ export class CallList {
     this.show();
   }
 
-  private entriesOf({ of }: Line): Entry[] {
+  private entriesOf({ of }: EntryLine): Entry[] {
     const view = this.v.viewer.view.peek();
     if ('track' in of) return trackEntries(this.v, this.line, of.track, view);
     return rowEntries(this.v, of.row, view) ?? [];

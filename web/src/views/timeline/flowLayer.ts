@@ -19,7 +19,7 @@ const REACH = 4;
 const REACH_OF_MANY = 2.5;
 const MANY = 60;
 
-type Scene = Omit<FlowScene, 'processOf'>;
+type FlowLayerScene = Omit<FlowScene, 'processOf'>;
 
 /** The layer of flow arrows. */
 export class FlowLayer {
@@ -46,7 +46,7 @@ export class FlowLayer {
     return selected.peek().length + others.peek().length > 0 || this.hovered.peek() !== null;
   }
 
-  private whole(scene: Scene): FlowScene {
+  private whole(scene: FlowLayerScene): FlowScene {
     return { ...scene, processOf: (end) => this.processOf(end) };
   }
 
@@ -57,7 +57,7 @@ export class FlowLayer {
   }
 
   /** Paint the arrows in a part of the list, whose top is at the top of the surface. */
-  paint(g: Surface, scene: Scene, part: { from: number; to: number }): void {
+  paint(g: Surface, scene: FlowLayerScene, part: { from: number; to: number }): void {
     const { flows } = this.v;
     const s = this.whole(scene);
     paintFlows(g, s, flows.others.peek(), 'other', part);
@@ -67,7 +67,7 @@ export class FlowLayer {
   }
 
   /** Return the arrow at a point; y counts from the top of the scrolled list. */
-  at(scene: Scene, x: number, y: number): Flow | null {
+  at(scene: FlowLayerScene, x: number, y: number): Flow | null {
     const { selected, others } = this.v.flows;
     const s = this.whole(scene);
     const many = others.peek();

@@ -47,7 +47,7 @@ export interface PaintJob extends ListPart {
   g: CanvasRenderingContext2D;
 }
 
-interface Sheet {
+interface CanvasSheet {
   canvas: HTMLCanvasElement;
   g: CanvasRenderingContext2D;
 }
@@ -143,7 +143,7 @@ export class ListCanvas {
   /** The height of the list, which may be lower than the view. */
   listHeight = 0;
   private readonly part = new PaintedPart();
-  private readonly sheets = new Map<number, Sheet>();
+  private readonly sheets = new Map<number, CanvasSheet>();
   private waiting = 0;
   private later = 0;
   /** When all lines changed, in ms. */
@@ -266,7 +266,7 @@ export class ListCanvas {
     }
   }
 
-  private newSheet(): Sheet {
+  private newSheet(): CanvasSheet {
     const canvas = h('canvas', { attrs: { 'aria-hidden': 'true' } });
     const g = canvas.getContext('2d');
     if (!g) throw new Error('this browser cannot draw on a canvas');
@@ -275,7 +275,7 @@ export class ListCanvas {
   }
 
   /** Give a sheet the size of the place. */
-  private fit({ canvas }: Sheet): void {
+  private fit({ canvas }: CanvasSheet): void {
     const width = Math.round(this.width * this.ratio);
     if (canvas.width === width && canvas.height === this.sheetPixels) return;
     canvas.width = width;

@@ -18,15 +18,15 @@ export function busyTime(track: Track): number | null {
     : (track.cpu_ns ?? track.real_ns);
 }
 
-type Owner = Track | IdleThread;
-const owners = new WeakMap<TraceFacts, ReadonlyMap<number, Owner>>();
+type ThreadOwner = Track | IdleThread;
+const owners = new WeakMap<TraceFacts, ReadonlyMap<number, ThreadOwner>>();
 
 /** Index the threads of a trace. A thread with a track is represented by the track. */
-function threadOwners(facts: TraceFacts): ReadonlyMap<number, Owner> {
+function threadOwners(facts: TraceFacts): ReadonlyMap<number, ThreadOwner> {
   let found = owners.get(facts);
   if (!found) {
     const threads = facts.tracks.filter((t) => t.kind === 'thread').reverse();
-    const all: Owner[] = [...[...facts.idle_threads].reverse(), ...threads];
+    const all: ThreadOwner[] = [...[...facts.idle_threads].reverse(), ...threads];
     found = new Map(all.map((t) => [t.thread, t]));
     owners.set(facts, found);
   }
