@@ -3,7 +3,7 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { fingerprint, Memory, type Box, type Known } from '../src/hub/fingerprint';
+import { fingerprint, Memory, type UploadMemory, type Known } from '../src/hub/fingerprint';
 import { HubError, noAnswer } from '../src/hub/http';
 import {
   CHUNK,
@@ -17,7 +17,7 @@ import { Uploads } from '../src/hub/uploads';
 
 const TRACE = 'ab'.repeat(16);
 
-function box(): Box {
+function box(): UploadMemory {
   let text: string | null = null;
   return {
     get: () => text,

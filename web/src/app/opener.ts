@@ -21,7 +21,7 @@ export interface Current {
   compares: boolean;
 }
 
-interface Outside {
+interface OpenerHost {
   current: () => Current | null;
   open: (files: readonly ChosenFile[]) => Promise<void>;
   /** Compare the open trace with these files, each a run of the base or of the same version. */
@@ -63,7 +63,7 @@ export class Opener {
 
   constructor(
     private readonly engine: OpeningEngine,
-    private readonly outside: Outside,
+    private readonly outside: OpenerHost,
   ) {
     this.input.addEventListener('change', () => {
       const files = [...(this.input.files ?? [])];

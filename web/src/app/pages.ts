@@ -21,7 +21,7 @@ import type { Settings } from '../views/settings';
 import type { History } from './history';
 import { Keys } from './keys';
 
-interface Outside {
+interface PagesHost {
   show: (element: HTMLElement) => void;
   quit: (() => void) | null;
   gone: () => void;
@@ -63,7 +63,7 @@ export class Pages {
     private readonly settings: Settings,
     private readonly frames: Frames,
     private readonly history: History,
-    private readonly outside: Outside,
+    private readonly outside: PagesHost,
   ) {}
 
   /** End the pages, because another trace replaces this one. */

@@ -23,7 +23,7 @@ export interface Context {
 }
 
 /** A part of the page that fills its main region. */
-export interface Screen {
+export interface HubScreen {
   element: HTMLElement;
   title: string;
   /** Take the focus when the user comes from another part. */

@@ -33,12 +33,12 @@ export interface Remembered {
   at: number;
 }
 
-export interface Box {
+export interface UploadMemory {
   get(): string | null;
   set(text: string): void;
 }
 
-const BROWSER: Box = {
+const BROWSER: UploadMemory = {
   get: () => readSetting('uploads'),
   set: (text) => writeSetting('uploads', text),
 };
@@ -66,7 +66,7 @@ function isRemembered(value: unknown): value is Remembered {
  * may write it.
  */
 export class Memory {
-  constructor(private readonly box: Box = BROWSER) {}
+  constructor(private readonly box: UploadMemory = BROWSER) {}
 
   private read(): Table {
     try {

@@ -6,7 +6,7 @@ import { formatBytes, formatCount, plural } from '../base/format';
 import { effect, onEnd, untracked } from '../base/signal';
 import { screenButton } from '../views/screens';
 import type { TraceLine } from './api';
-import type { Context, Screen } from './context';
+import type { Context, HubScreen } from './context';
 import { Trouble } from './controls';
 import { singleLine } from './facts';
 import { FilterView } from './filterView';
@@ -24,7 +24,7 @@ import { SendView } from './sendView';
 import { UploadView } from './uploadView';
 
 /** The start page. */
-export class ListScreen implements Screen {
+export class ListScreen implements HubScreen {
   readonly element: HTMLElement;
   readonly title = 'Traces';
   private readonly store: ListStore;

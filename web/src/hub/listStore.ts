@@ -14,7 +14,7 @@ export const PAGE = 50;
 const MOST = 200;
 export const POLL_MS = 2000;
 
-export interface Listed {
+export interface ListedTraces {
   traces: readonly TraceLine[];
   total: number;
   after: string | null;
@@ -22,7 +22,7 @@ export interface Listed {
 
 /** The store of the list. */
 export class ListStore {
-  readonly listed = signal<Listed | null>(null);
+  readonly listed = signal<ListedTraces | null>(null);
   readonly error = signal('');
   readonly loading = signal(false);
   readonly query;
@@ -66,7 +66,11 @@ export class ListStore {
     });
   }
 
-  private load(limit: number, after: string | null, join: (answer: TraceList) => Listed): void {
+  private load(
+    limit: number,
+    after: string | null,
+    join: (answer: TraceList) => ListedTraces,
+  ): void {
     clearTimeout(this.timer);
     this.loading.set(true);
     this.latest.run(

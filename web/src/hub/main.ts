@@ -9,7 +9,7 @@ import { DropTarget, type Dropped } from '../views/files/dropTarget';
 import { screenButton } from '../views/screens';
 import { Settings } from '../views/settings';
 import { Api, type Hub } from './api';
-import type { Context, Screen } from './context';
+import type { Context, HubScreen } from './context';
 import { internalLink, Trouble } from './controls';
 import { singleLine } from './facts';
 import { Memory } from './fingerprint';
@@ -47,7 +47,7 @@ function waitForNetwork(ms: number, abort: AbortSignal): Promise<void> {
  *   address --> readPath --> ListScreen or TraceScreen, with its effects ended by the next screen
  *   links inside, Back and Forward --> show(); uploads go on, whatever is on the screen
  */
-class App {
+class HubApp {
   private readonly settings = new Settings();
   private readonly hub = signal<Hub | null>(null);
   private readonly main = h('main', null);
@@ -58,7 +58,7 @@ class App {
     attrs: { type: 'file', multiple: true, 'aria-label': 'Traces to upload' },
   });
   private readonly ctx: Context;
-  private screen: Screen | null = null;
+  private screen: HubScreen | null = null;
   private endScreen: () => void = () => undefined;
 
   constructor() {
@@ -226,4 +226,4 @@ class App {
   }
 }
 
-new App().start();
+new HubApp().start();

@@ -10,7 +10,7 @@ import { fill, h, icon, setText } from '../base/dom';
 import { computed, effect, onEnd, ownEffects, signal, untracked } from '../base/signal';
 import { screenButton } from '../views/screens';
 import type { Trace } from './api';
-import type { Context, Screen } from './context';
+import type { Context, HubScreen } from './context';
 import { copyButton, internalLink, Trouble } from './controls';
 import { progressPercent, singleLine, isBeingRead } from './facts';
 import { busyThreads, flamesView } from './flamesView';
@@ -26,7 +26,7 @@ const POLL_MS = 1500;
 const RETRY_MS = 5000;
 
 /** The page of one trace. */
-export class TraceScreen implements Screen {
+export class TraceScreen implements HubScreen {
   readonly element = h('div', { class: 'trace-screen' });
   title = 'Trace';
   private readonly trace = signal<Trace | null>(null);

@@ -2,7 +2,7 @@
 // Text widths, summed from the widths of letters. Measuring whole names for every bar of every
 // frame would cost more than drawing them.
 
-export type Measure = (text: string) => number;
+export type TextMeasure = (text: string) => number;
 
 const ELLIPSIS = '…';
 
@@ -11,7 +11,7 @@ export class TextMeter {
   private readonly letters = new Map<string, number>();
   private readonly widths = new Map<string, number>();
 
-  constructor(private readonly measure: Measure) {}
+  constructor(private readonly measure: TextMeasure) {}
 
   private letter(c: string): number {
     let width = this.letters.get(c);
