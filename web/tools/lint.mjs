@@ -34,6 +34,9 @@ const RULES = [
 ];
 
 const troubles = [];
+const TYPE = /^(?:export )?(?:abstract )?(?:class|interface|type|enum) (\w+)/;
+/** The file that has each type of src: one name has one meaning, as tags of C have. */
+const typesOf = new Map();
 
 function* files(folder) {
   for (const entry of readdirSync(web + folder, { withFileTypes: true })) {
@@ -54,6 +57,10 @@ function checkText(file) {
     if (line.length > LONGEST_LINE)
       troubles.push(`${at}: ${line.length} columns, the limit is ${LONGEST_LINE}`);
     for (const [pattern, why] of RULES) if (pattern.test(line)) troubles.push(`${at}: ${why}`);
+    const type = file.startsWith('src/') ? TYPE.exec(line)?.[1] : undefined;
+    const first = type && typesOf.get(type);
+    if (type && !first) typesOf.set(type, file);
+    else if (type && first !== file) troubles.push(`${at}: ${first} has another type ${type}`);
   });
 }
 
