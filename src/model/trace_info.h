@@ -172,6 +172,9 @@ struct tv_address_place {
     struct tv_bytes declared; /* the file of the function itself, at all of its addresses */
 };
 
+/* Functions at one address that readers ask for: the function, and those inlined into it. */
+#define TV_ADDRESS_PLACES 64
+
 /* An address in a file that a process had mapped for execution. */
 struct tv_mapped_address {
     struct tv_bytes file;            /* the name without directories; empty: unknown */
@@ -188,9 +191,11 @@ struct tv_namer {
     bool (*find_in)(struct tv_namer *namer, struct tv_bytes file, uint64_t address,
                     struct tv_address_place *place);
     /* Find an offset in a file that was mapped: in the one that the user gave, else in that
-     * with the build ID, if this machine has it. */
-    bool (*find_mapped)(struct tv_namer *namer, const struct tv_mapped_address *address,
-                        struct tv_address_place *place);
+     * with the build ID, if this machine has it.  Store at most `room` places and return their
+     * number; 0: nothing is known.  The last one is the function; the ones before were inlined
+     * into it, the innermost first, and each `line` but the first is that of a call. */
+    size_t (*find_mapped)(struct tv_namer *namer, const struct tv_mapped_address *address,
+                          struct tv_address_place *places, size_t room);
     void (*free)(struct tv_namer *namer);
 };
 

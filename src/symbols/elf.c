@@ -32,6 +32,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "symbols/debug_folders.h"
+#include "symbols/inlined.h"
 
 /*
  * ---- The debug file of a stripped program, found as gdb finds it ----
@@ -176,7 +177,11 @@ struct tv_elf {
     size_t function_count, function_capacity;
     struct elf_unit *units; /* sorted by start */
     size_t unit_count, unit_capacity;
+    struct tv_inlined inlined; /* of `dwarf` */
 };
+
+/* Inlined functions at one address that are told. */
+#define MAX_INLINED 64u
 
 /* ---- Reading ---- */
 
@@ -333,6 +338,7 @@ static enum tv_status elf_read_elf(struct tv_elf *elf, const char *path, uint64_
     if (elf->function_count == 0)
         elf_read_symbols(elf, elf->elf, SHT_DYNSYM);
     elf_read_units(elf);
+    tv_inlined_init(&elf->inlined, elf->dwarf);
     if (elf->function_count == 0 && elf->unit_count == 0)
         return tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET,
                        "%s: expected symbols or debug information, found none", path);
@@ -376,6 +382,7 @@ void tv_elf_free(struct tv_elf *elf)
 {
     if (!elf)
         return;
+    tv_inlined_release(&elf->inlined);
     if (elf->dwarf)
         dwarf_end(elf->dwarf);
     if (elf->debug)
@@ -500,6 +507,41 @@ bool tv_elf_find_in_file(struct tv_elf *elf, uint64_t own, struct tv_elf_place *
     if (name)
         place->function = tv_bytes_of(name);
     return place->function.length > 0 || place->file.length > 0;
+}
+
+/* Return an inlined function: its name, and the file that declares it. */
+static struct tv_elf_place elf_inlined_place(Dwarf_Die *function)
+{
+    const char *name = tv_inlined_name(function), *file = dwarf_decl_file(function);
+    return (struct tv_elf_place){.function = tv_bytes_of(name ? name : ""),
+                                 .declared = tv_bytes_of(file ? file : "")};
+}
+
+size_t tv_elf_find_frames(struct tv_elf *elf, uint64_t own, struct tv_elf_place *places,
+                          size_t room)
+{
+    struct tv_elf_place function;
+    Dwarf_Die unit, found[MAX_INLINED];
+    assert(room > 0);
+    if (!tv_elf_find_in_file(elf, own, &function))
+        return 0;
+    size_t count = room - 1 < MAX_INLINED ? room - 1 : MAX_INLINED;
+    count = elf_find_unit(elf, own, &unit)
+                ? tv_inlined_find(&elf->inlined, &unit, own, found, count)
+                : 0;
+    struct tv_bytes file = function.file;
+    int32_t line = function.line;
+    for (size_t i = 0; i < count; i++) {
+        Dwarf_Die *inlined = &found[count - 1 - i];
+        places[i] = elf_inlined_place(inlined);
+        places[i].line = line;
+        line = tv_inlined_call_line(inlined);
+    }
+    places[count] = function;
+    places[count].file = (struct tv_bytes){NULL, 0};
+    places[count].line = line;
+    places[0].file = file;
+    return count + 1;
 }
 
 bool tv_elf_address_of_offset(const struct tv_elf *elf, uint64_t offset, uint64_t *own)

@@ -41,6 +41,13 @@ bool tv_elf_find(struct tv_elf *elf, uint64_t address, struct tv_elf_place *plac
 /* The same for an address of the file itself, wherever the file was loaded. */
 bool tv_elf_find_in_file(struct tv_elf *elf, uint64_t address, struct tv_elf_place *place);
 
+/* Store the functions at an address of the file itself, at most `room`, and return their number; 0:
+ * nothing is known.  The last place is the function, and the ones before it were inlined into it,
+ * the innermost first.  `file` is known of the first one alone; `line` of each is where its code is
+ * there, or where it calls the function before. */
+size_t tv_elf_find_frames(struct tv_elf *elf, uint64_t address, struct tv_elf_place *places,
+                          size_t room);
+
 /* Convert an offset in the file into an address of the file. Return false when that part of the
  * file is not loaded. */
 bool tv_elf_address_of_offset(const struct tv_elf *elf, uint64_t offset, uint64_t *own);

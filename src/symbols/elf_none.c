@@ -42,6 +42,16 @@ bool tv_elf_find_in_file(struct tv_elf *elf, uint64_t address, struct tv_elf_pla
     return false;
 }
 
+size_t tv_elf_find_frames(struct tv_elf *elf, uint64_t address, struct tv_elf_place *places,
+                          size_t room)
+{
+    (void)elf;
+    (void)address;
+    (void)places;
+    (void)room;
+    return 0;
+}
+
 bool tv_elf_address_of_offset(const struct tv_elf *elf, uint64_t offset, uint64_t *own)
 {
     (void)elf;

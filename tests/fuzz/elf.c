@@ -62,12 +62,12 @@ static void fuzz_addresses(struct tv_elf *elf)
     static const uint64_t addresses[] = {0, 1, 0x1000, 0x1010, 0x401000, UINT64_MAX};
     struct tv_elf_mapping mapping = {0x1000, 0x2000};
     for (size_t i = 0; i < TV_COUNT(addresses); i++) {
-        struct tv_elf_place place;
+        struct tv_elf_place place, frames[4];
         uint64_t own;
         if (tv_elf_find(elf, addresses[i], &place) && place.function.length > 0)
             require(place.function.data[place.function.length] == '\0');
         if (tv_elf_address_of_mapping(elf, &mapping, addresses[i], &own))
-            (void)tv_elf_find_in_file(elf, own, &place);
+            (void)tv_elf_find_frames(elf, own, frames, TV_COUNT(frames));
     }
 }
 

@@ -150,39 +150,41 @@ static struct tv_elf *symbols_of_build_id(struct symbol_files *files, struct tv_
 }
 
 /* Find an offset of a mapped file: the ELF file says which address it was linked for. */
-static bool symbols_find_offset(struct tv_elf *elf, const struct tv_mapped_address *address,
-                                struct tv_address_place *place)
+static size_t symbols_find_offset(struct tv_elf *elf, const struct tv_mapped_address *address,
+                                  struct tv_address_place *places, size_t room)
 {
     struct tv_elf_mapping mapping = {address->map_offset, address->map_length};
-    struct tv_elf_place found;
+    struct tv_elf_place found[TV_ADDRESS_PLACES];
     uint64_t own;
-    if (!tv_elf_address_of_mapping(elf, &mapping, address->offset, &own) ||
-        !tv_elf_find_in_file(elf, own, &found))
-        return false;
-    *place = symbols_place(&found);
-    return true;
+    if (!tv_elf_address_of_mapping(elf, &mapping, address->offset, &own))
+        return 0;
+    size_t count =
+        tv_elf_find_frames(elf, own, found, room < TV_COUNT(found) ? room : TV_COUNT(found));
+    for (size_t i = 0; i < count; i++)
+        places[i] = symbols_place(&found[i]);
+    return count;
 }
 
 /* Names of files by build ID stay mangled: readers of profiles decode them without the C++ library,
  * which commands without --symbols do not load. */
-static bool symbols_find_mapped(struct tv_namer *namer, const struct tv_mapped_address *address,
-                                struct tv_address_place *place)
+static size_t symbols_find_mapped(struct tv_namer *namer, const struct tv_mapped_address *address,
+                                  struct tv_address_place *places, size_t room)
 {
     struct symbol_files *files = (struct symbol_files *)namer;
     struct tv_bytes id = address->build_id;
-    bool known = false;
+    size_t count = 0;
     tv_lock_enter(&files->lock);
-    for (size_t i = 0; i < files->count && !known; i++)
-        known = tv_bytes_equal(tv_bytes_of(files->names[i]), address->file) &&
-                symbols_find_offset(files->elfs[i], address, place);
-    if (known) {
-        symbols_write_as_source(files, place);
-    } else if (id.length >= TV_BUILD_ID_MIN && id.length <= TV_BUILD_ID_MAX) {
+    for (size_t i = 0; i < files->count && count == 0; i++)
+        if (tv_bytes_equal(tv_bytes_of(files->names[i]), address->file))
+            count = symbols_find_offset(files->elfs[i], address, places, room);
+    for (size_t i = 0; i < count; i++)
+        symbols_write_as_source(files, &places[i]);
+    if (count == 0 && id.length >= TV_BUILD_ID_MIN && id.length <= TV_BUILD_ID_MAX) {
         struct tv_elf *elf = symbols_of_build_id(files, id);
-        known = elf && symbols_find_offset(elf, address, place);
+        count = elf ? symbols_find_offset(elf, address, places, room) : 0;
     }
     tv_lock_leave(&files->lock);
-    return known;
+    return count;
 }
 
 /* Free the files and every name that was made (struct tv_namer). */

@@ -47,6 +47,14 @@
 
 #define KERNEL_MODULE TV_BYTES("[kernel.kallsyms]")
 
+/* A function at an address, and the line there; those of one address follow each other, the
+ * innermost inlined one first. */
+struct perf_frame {
+    uint32_t frame;
+    int32_t line; /* 0: unknown */
+    bool last;
+};
+
 /* State of reading a file.  The maps answer for a string or a place what was found out once. */
 struct perf_data {
     struct tv_perf_data_file file;
@@ -56,7 +64,9 @@ struct perf_data {
     struct tv_profile_input profile;
     struct tv_map modules;     /* string of a path -> module of the symbols */
     struct tv_map build_id_of; /* string of a path -> its number in `build_ids` */
-    struct tv_map frames;      /* hash of a struct perf_place -> frame */
+    struct tv_map frames;      /* hash of a struct perf_place -> its first one in `named` */
+    struct perf_frame *named;
+    size_t named_count, named_capacity;
     struct tv_map comms;       /* pid << 32 | tid -> string */
     struct tv_sort_key *order; /* time and offset of the records that matter */
     size_t order_count, order_capacity;
@@ -223,12 +233,22 @@ static bool perf_data_name_by_symbol(struct perf_data *data, const struct perf_p
     return symbol != NULL;
 }
 
-/* Name a place by a program that the user gave, or that this machine has. */
-static bool perf_data_name_by_namer(struct perf_data *data, const struct perf_place *place,
-                                    struct tv_bytes base, struct tv_frame *frame)
+static void perf_data_add_frame(struct perf_data *data, const struct tv_frame *frame, int32_t line,
+                                bool last)
+{
+    data->named = tv_array_reserve(data->named, &data->named_capacity, data->named_count + 1,
+                                   sizeof *data->named);
+    data->named[data->named_count++] =
+        (struct perf_frame){tv_trace_info_add_native_frame(data->profile.info, frame), line, last};
+}
+
+/* Add the function at a place, and those inlined there, by a program that the user gave or that
+ * this machine has.  Return false when the function is unknown. */
+static bool perf_data_add_frames(struct perf_data *data, const struct perf_place *place,
+                                 struct tv_bytes base, const struct tv_frame *unnamed)
 {
     struct tv_trace_info *info = data->profile.info;
-    struct tv_address_place found;
+    struct tv_address_place found[TV_ADDRESS_PLACES];
     struct tv_mapped_address address = {
         .file = base,
         .build_id = place->build_id,
@@ -236,12 +256,20 @@ static bool perf_data_name_by_namer(struct perf_data *data, const struct perf_pl
         .map_offset = place->page_offset,
         .map_length = place->length,
     };
-    if (!info->namer || place->kernel || !info->namer->find_mapped(info->namer, &address, &found) ||
-        found.function.length == 0)
+    size_t count = info->namer && !place->kernel
+                       ? info->namer->find_mapped(info->namer, &address, found, TV_COUNT(found))
+                       : 0;
+    if (count == 0 || found[count - 1].function.length == 0)
         return false;
-    frame->name = tv_profile_string(&data->profile, found.function);
-    frame->signature = tv_profile_string(&data->profile, found.signature);
-    frame->file = tv_profile_string(&data->profile, found.declared);
+    for (size_t i = 0; i < count; i++) {
+        struct tv_frame frame = *unnamed;
+        bool last = i + 1 == count;
+        frame.name = tv_profile_string(&data->profile, found[i].function);
+        frame.signature = tv_profile_string(&data->profile, found[i].signature);
+        frame.file = tv_profile_string(&data->profile, found[i].declared);
+        frame.kind = last ? unnamed->kind : TV_FRAME_INLINED;
+        perf_data_add_frame(data, &frame, found[i].line, last);
+    }
     return true;
 }
 
@@ -257,8 +285,9 @@ static uint32_t perf_data_write_name(struct perf_data *data, struct tv_bytes bas
     return name;
 }
 
-/* Name a place by the best that there is (see the head of this file). */
-static uint32_t perf_data_make_frame(struct perf_data *data, const struct perf_place *place)
+/* Name a place by the best that there is (see the head of this file).  The functions there are
+ * appended to data->named. */
+static void perf_data_name_place(struct perf_data *data, const struct perf_place *place)
 {
     struct tv_bytes path = tv_trace_info_text(data->profile.info, place->module);
     struct tv_bytes base = tv_bytes_base_name(path);
@@ -267,42 +296,47 @@ static uint32_t perf_data_make_frame(struct perf_data *data, const struct perf_p
     frame.kind = (uint8_t)(place->kernel ? TV_FRAME_KERNEL : tv_perf_frame_kind(path, 0));
     if (place->module == TV_EMPTY_STRING)
         frame.name = tv_profile_string(&data->profile, TV_BYTES("[unknown]"));
-    else if (!perf_data_name_by_symbol(data, place, &frame, &address) &&
-             !perf_data_name_by_namer(data, place, base, &frame))
+    else if (!perf_data_name_by_symbol(data, place, &frame, &address)) {
+        if (perf_data_add_frames(data, place, base, &frame))
+            return;
         frame.name = perf_data_write_name(data, base, address);
-    return tv_trace_info_add_native_frame(data->profile.info, &frame);
+    }
+    perf_data_add_frame(data, &frame, 0, true);
 }
 
-/* Return the frame of a place; each place is named once. The same offset of a file can have several
- * names, in another mapping or as a return address, so the key has all of these. */
-static uint32_t perf_data_frame(struct perf_data *data, const struct perf_place *place)
+/* Return the number of the first function at a place in data->named; each place is named once. The
+ * same offset of a file can have several names, in another mapping or as a return address, so the
+ * key has all of these. */
+static uint32_t perf_data_find_frames(struct perf_data *data, const struct perf_place *place)
 {
-    if (place->module == TV_EMPTY_STRING)
-        return perf_data_make_frame(data, place);
     uint64_t key[] = {place->module,      place->offset, place->start,
                       place->page_offset, place->caller, tv_hash_bytes(place->build_id)};
     uint64_t hash = tv_hash_bytes((struct tv_bytes){(const uint8_t *)key, sizeof key});
-    uint32_t frame = tv_map_find(&data->frames, hash);
-    if (frame == TV_NONE) {
-        frame = perf_data_make_frame(data, place);
-        tv_map_set(&data->frames, hash, frame);
-    }
-    return frame;
+    uint32_t first = tv_map_add(&data->frames, hash, (uint32_t)data->named_count);
+    if (first == data->named_count)
+        perf_data_name_place(data, place);
+    assert(first < data->named_count);
+    return first;
 }
 
 /* ---- Samples ---- */
 
 /* The frames of a sample, leaf first. */
 struct perf_stack {
-    uint32_t *frames;
+    struct perf_frame *frames;
     size_t count, capacity;
 };
 
-static void perf_stack_add(struct perf_stack *stack, uint32_t frame)
+/* Add the functions at a place. */
+static void perf_stack_add(struct perf_stack *stack, struct perf_data *data,
+                           const struct perf_place *place)
 {
-    stack->frames =
-        tv_array_reserve(stack->frames, &stack->capacity, stack->count + 1, sizeof *stack->frames);
-    stack->frames[stack->count++] = frame;
+    uint32_t number = perf_data_find_frames(data, place);
+    do {
+        stack->frames = tv_array_reserve(stack->frames, &stack->capacity, stack->count + 1,
+                                         sizeof *stack->frames);
+        stack->frames[stack->count++] = data->named[number];
+    } while (!data->named[number++].last);
 }
 
 /* Add the frames of a chain.  All but the first are return addresses.  Return how many of them are
@@ -321,12 +355,12 @@ static size_t perf_data_take_chain(struct perf_data *data, const struct tv_perf_
         }
         struct perf_place place = perf_data_find_place(data, sample->pid, mode, address);
         place.caller = stack->count > 0 && address > 0;
-        perf_stack_add(stack, perf_data_frame(data, &place));
+        perf_stack_add(stack, data, &place);
         of_program += !place.kernel;
     }
     if (stack->count == 0 && sample->has_ip) {
         struct perf_place place = perf_data_find_place(data, sample->pid, mode, sample->ip);
-        perf_stack_add(stack, perf_data_frame(data, &place));
+        perf_stack_add(stack, data, &place);
     }
     return of_program;
 }
@@ -371,7 +405,8 @@ static void perf_data_take_sample(struct perf_data *data, const struct tv_perf_r
         perf_data_warn(data, TV_DIAGNOSTIC_STACK_COPIED, record->offset);
     tv_profile_stack_begin(&data->profile);
     for (size_t i = stack->count; i > 0; i--)
-        tv_profile_stack_push(&data->profile, stack->frames[i - 1], 0);
+        tv_profile_stack_push(&data->profile, stack->frames[i - 1].frame,
+                              stack->frames[i - 1].line);
     struct tv_sample added = {
         .time = sample.time > INT64_MAX ? INT64_MAX : (tv_ns)sample.time,
         .weight = perf_data_weight(&sample),
@@ -621,6 +656,7 @@ static void perf_data_release(struct perf_data *data)
     tv_map_release(&data->modules);
     tv_map_release(&data->build_id_of);
     tv_map_release(&data->frames);
+    tv_free(data->named);
     tv_map_release(&data->comms);
     tv_free(data->order);
     tv_free(data->value_types);

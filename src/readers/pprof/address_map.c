@@ -129,8 +129,8 @@ static size_t address_read_build_id(struct tv_bytes text, uint8_t *id)
 }
 
 /* Find an address of a mapping in the program that the user gave, or that this machine has. */
-static bool address_find_mapped(struct tv_namer *namer, const struct tv_mapped_file *file,
-                                uint64_t address, struct tv_address_place *place)
+static size_t address_find_mapped(struct tv_namer *namer, const struct tv_mapped_file *file,
+                                  uint64_t address, struct tv_address_place *places)
 {
     uint8_t id[BUILD_ID_MAX];
     struct tv_mapped_address mapped = {
@@ -140,31 +140,44 @@ static bool address_find_mapped(struct tv_namer *namer, const struct tv_mapped_f
         .map_offset = file->offset,
         .map_length = file->limit > file->start ? file->limit - file->start : 0,
     };
-    return namer->find_mapped(namer, &mapped, place);
+    return namer->find_mapped(namer, &mapped, places, TV_ADDRESS_PLACES);
 }
 
-/* Name a frame by its address.  Without the name of its file, any that the user gave may know it.
+/* Find what is at an address.  Without the name of its file, any that the user gave may know it.
  */
-static bool address_name_frame(struct tv_profile_input *profile, const struct tv_mapped_file *file,
-                               uint64_t address, struct tv_frame *frame)
+static size_t address_find(struct tv_namer *namer, const struct tv_mapped_file *file,
+                           uint64_t address, struct tv_address_place *places)
+{
+    bool named = file && file->name.length > 0;
+    if (!named && namer->find(namer, address, places))
+        return 1;
+    return file ? address_find_mapped(namer, file, address, places) : 0;
+}
+
+/* Store the frames of an address; return 0 when its function is unknown. */
+static size_t address_name_frames(struct tv_profile_input *profile,
+                                  const struct tv_mapped_file *file, uint64_t address,
+                                  const struct tv_frame *unnamed, struct tv_address_frame *frames)
 {
     struct tv_namer *namer = profile->info->namer;
-    struct tv_address_place place = {.line = 0};
-    bool named = file && file->name.length > 0;
-    if (!namer)
-        return false;
-    bool found = (!named && namer->find(namer, address, &place)) ||
-                 (file && address_find_mapped(namer, file, address, &place));
-    if (!found || place.function.length == 0)
-        return false;
-    frame->name = tv_profile_string(profile, place.function);
-    frame->signature = tv_profile_string(profile, place.signature);
-    frame->file = tv_profile_string(profile, place.declared);
-    return true;
+    struct tv_address_place places[TV_ADDRESS_PLACES];
+    size_t count = namer ? address_find(namer, file, address, places) : 0;
+    if (count == 0 || places[count - 1].function.length == 0)
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        struct tv_frame frame = *unnamed;
+        frame.name = tv_profile_string(profile, places[i].function);
+        frame.signature = tv_profile_string(profile, places[i].signature);
+        frame.file = tv_profile_string(profile, places[i].declared);
+        frame.kind = i + 1 == count ? unnamed->kind : TV_FRAME_INLINED;
+        frames[i] = (struct tv_address_frame){tv_trace_info_add_native_frame(profile->info, &frame),
+                                              places[i].line};
+    }
+    return count;
 }
 
-uint32_t tv_address_frame(struct tv_profile_input *profile, const struct tv_mapped_file *file,
-                          uint64_t address)
+size_t tv_address_frames(struct tv_profile_input *profile, const struct tv_mapped_file *file,
+                         uint64_t address, struct tv_address_frame *frames)
 {
     struct tv_frame frame = {.kind = TV_FRAME_NATIVE};
     struct tv_bytes base = {(const uint8_t *)"", 0};
@@ -175,14 +188,16 @@ uint32_t tv_address_frame(struct tv_profile_input *profile, const struct tv_mapp
         within = address - file->start + file->offset;
         frame.module = tv_profile_string(profile, file->name);
     }
-    if (!address_name_frame(profile, file, address, &frame)) {
-        struct tv_out text;
-        tv_out_init_memory(&text);
-        snprintf(digits, sizeof digits, base.length > 0 ? "+0x%" PRIx64 : "0x%" PRIx64, within);
-        tv_out_bytes(&text, base);
-        tv_out_text(&text, digits);
-        frame.name = tv_profile_string(profile, (struct tv_bytes){text.buffer, text.length});
-        tv_out_release(&text);
-    }
-    return tv_trace_info_add_native_frame(profile->info, &frame);
+    size_t count = address_name_frames(profile, file, address, &frame, frames);
+    if (count > 0)
+        return count;
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    snprintf(digits, sizeof digits, base.length > 0 ? "+0x%" PRIx64 : "0x%" PRIx64, within);
+    tv_out_bytes(&text, base);
+    tv_out_text(&text, digits);
+    frame.name = tv_profile_string(profile, (struct tv_bytes){text.buffer, text.length});
+    tv_out_release(&text);
+    frames[0] = (struct tv_address_frame){tv_trace_info_add_native_frame(profile->info, &frame), 0};
+    return 1;
 }

@@ -44,8 +44,16 @@ void tv_address_map_list(const struct tv_address_map *map, struct tv_profile_inp
 
 void tv_address_map_release(struct tv_address_map *map);
 
-/* Return the frame of an address in a mapping (NULL: none). */
-uint32_t tv_address_frame(struct tv_profile_input *profile, const struct tv_mapped_file *file,
-                          uint64_t address);
+/* A function at an address, and the line there. */
+struct tv_address_frame {
+    uint32_t frame;
+    int32_t line; /* 0: unknown */
+};
+
+/* Store the frames of an address in a mapping (NULL: none), at most TV_ADDRESS_PLACES; return their
+ * number, at least 1.  The last one is the function, the ones before were inlined there, the
+ * innermost first. */
+size_t tv_address_frames(struct tv_profile_input *profile, const struct tv_mapped_file *file,
+                         uint64_t address, struct tv_address_frame *frames);
 
 #endif

@@ -27,7 +27,6 @@ void tv_address_profile_begin(struct tv_address_profile *profile, struct tv_sour
     profile->profile.info->inputs[profile->profile.input].weight_axis = true;
     tv_map_init(&profile->first_names);
     tv_map_init(&profile->last_names);
-    tv_map_init(&profile->found_frames);
 }
 
 void tv_address_profile_add_type(struct tv_address_profile *profile, struct tv_bytes name,
@@ -65,8 +64,8 @@ void tv_address_profile_add_address(struct tv_address_profile *profile, uint64_t
     sample->depth++;
 }
 
-void tv_address_profile_add_name(struct tv_address_profile *profile, uint64_t address,
-                                 const struct tv_frame *frame, int32_t line)
+static void address_profile_add_frame(struct tv_address_profile *profile, uint64_t address,
+                                      uint32_t frame, int32_t line)
 {
     uint32_t number = (uint32_t)profile->name_count;
     if (profile->name_count >= TV_NONE)
@@ -75,7 +74,7 @@ void tv_address_profile_add_name(struct tv_address_profile *profile, uint64_t ad
                                       profile->name_count + 1, sizeof *profile->names);
     profile->names[profile->name_count++] = (struct tv_address_name){
         .address = address,
-        .frame = tv_trace_info_add_frame(profile->profile.info, frame),
+        .frame = frame,
         .line = line,
         .next = TV_NONE,
     };
@@ -85,6 +84,13 @@ void tv_address_profile_add_name(struct tv_address_profile *profile, uint64_t ad
     else
         profile->names[last].next = number;
     tv_map_set(&profile->last_names, address, number);
+}
+
+void tv_address_profile_add_name(struct tv_address_profile *profile, uint64_t address,
+                                 const struct tv_frame *frame, int32_t line)
+{
+    address_profile_add_frame(profile, address,
+                              tv_trace_info_add_frame(profile->profile.info, frame), line);
 }
 
 /* Split "file.go:71" into the file and the line. */
@@ -137,22 +143,24 @@ bool tv_address_profile_take_java_name(struct tv_address_profile *profile, struc
 /* Inlined functions at one address that are shown. */
 #define MAX_INLINED 64
 
+/* Name an address that the file does not name. */
+static void address_profile_find_names(struct tv_address_profile *profile, uint64_t address)
+{
+    struct tv_address_frame frames[TV_ADDRESS_PLACES];
+    size_t count = tv_address_frames(&profile->profile, tv_address_map_find(&profile->map, address),
+                                     address, frames);
+    for (size_t i = 0; i < count; i++)
+        address_profile_add_frame(profile, address, frames[i].frame, frames[i].line);
+}
+
 /* Push the functions at an address, from the caller to the innermost. */
 static void address_profile_push(struct tv_address_profile *profile, uint64_t address)
 {
     uint32_t numbers[MAX_INLINED];
     size_t count = 0;
+    if (tv_map_find(&profile->first_names, address) == TV_NONE)
+        address_profile_find_names(profile, address);
     uint32_t name = tv_map_find(&profile->first_names, address);
-    if (name == TV_NONE) {
-        uint32_t frame = tv_map_find(&profile->found_frames, address);
-        if (frame == TV_NONE) {
-            frame = tv_address_frame(&profile->profile, tv_address_map_find(&profile->map, address),
-                                     address);
-            tv_map_set(&profile->found_frames, address, frame);
-        }
-        tv_profile_stack_push(&profile->profile, frame, 0);
-        return;
-    }
     for (; name != TV_NONE && count < MAX_INLINED; name = profile->names[name].next)
         numbers[count++] = name;
     while (count-- > 0) {
@@ -200,6 +208,5 @@ void tv_address_profile_end(struct tv_address_profile *profile,
     tv_free(profile->names);
     tv_map_release(&profile->first_names);
     tv_map_release(&profile->last_names);
-    tv_map_release(&profile->found_frames);
     tv_address_map_release(&profile->map);
 }

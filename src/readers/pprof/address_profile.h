@@ -37,9 +37,8 @@ struct tv_address_profile {
     struct tv_address_name *names;
     size_t sample_count, sample_capacity, address_count, address_capacity;
     size_t name_count, name_capacity;
-    struct tv_map first_names;  /* address -> its innermost name */
-    struct tv_map last_names;   /* address -> its outermost name so far */
-    struct tv_map found_frames; /* address -> frame without a name */
+    struct tv_map first_names; /* address -> its innermost name */
+    struct tv_map last_names;  /* address -> its outermost name so far */
     struct tv_address_map map;
     uint32_t types[TV_ADDRESS_VALUES];
     unsigned type_count;

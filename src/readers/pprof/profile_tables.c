@@ -233,6 +233,16 @@ static void tables_reverse_lines(struct tv_profile_tables *tables, size_t first)
     }
 }
 
+/* Add what is at the address of a location without lines. */
+static void tables_add_address(struct tv_profile_tables *tables, const struct tv_mapped_file *file,
+                               uint64_t address)
+{
+    struct tv_address_frame frames[TV_ADDRESS_PLACES];
+    size_t count = tv_address_frames(tables->profile, file, address, frames);
+    for (size_t i = 0; i < count; i++)
+        tables_add_line(tables, frames[i].frame, frames[i].line);
+}
+
 /* Make the frames of a location when its first sample comes: those of its lines, of which the last
  * is the function itself and the others are inlined into it; without lines, its address. */
 static void tables_expand_location(struct tv_profile_tables *tables,
@@ -259,7 +269,7 @@ static void tables_expand_location(struct tv_profile_tables *tables,
     if (line.data)
         tables_take_line(tables, line, module, false);
     else
-        tables_add_line(tables, tv_address_frame(tables->profile, file, fields[3]), 0);
+        tables_add_address(tables, file, fields[3]);
     tables_reverse_lines(tables, first);
     location->first = (uint32_t)first;
     location->count = (uint32_t)(tables->line_count - first);
