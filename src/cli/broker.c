@@ -23,6 +23,7 @@
 #include "cli/confine.h"
 #include "cli/input/index_cache.h"
 #include "cli/input/recent_files.h"
+#include "cli/input/symbol_folders.h"
 #include "cli/input/symbols.h"
 #include "cli/options.h"
 #include "cli/output/atomic_file.h"
@@ -129,8 +130,8 @@ static bool broker_is_of_file(const char *path, const char *file)
            broker_is_joined_name(path, file, length, ".data");
 }
 
-/* Is the path an input of the command line (a FILE, the mapping or a symbol file), or a program or
- * debug file in the usual folders, which profiles name by build ID? */
+/* Is the path an input of the command line (a FILE, the mapping, a symbol file or one in a folder
+ * of them), or a program or debug file in the usual folders, which profiles name by build ID? */
 static bool broker_allows_input(const struct tv_settings *settings, const char *path)
 {
     char symbols[PATH_MAX];
@@ -144,7 +145,8 @@ static bool broker_allows_input(const struct tv_settings *settings, const char *
         named = broker_is_of_file(path, settings->files.items[i]);
     const char *word;
     for (size_t i = 0; !named && (word = tv_symbols_word(settings, i)); i++)
-        named = tv_symbols_path(word, symbols, sizeof symbols) && strcmp(path, symbols) == 0;
+        named =
+            tv_symbols_path(word, symbols, sizeof symbols) && tv_symbol_folder_has(symbols, path);
     return named;
 }
 

@@ -274,9 +274,9 @@ void tv_options_help(struct tv_out *out, const struct tv_option *table,
 #define TV_OPTIONS_READING                                                                         \
     TV_OPTION("mapping", "FILE", TV_OPTION_TEXT, input.mapping,                                    \
               "restore original names from an R8 or ProGuard mapping file"),                       \
-        TV_OPTION(                                                                                 \
-            "symbols", "ELF[@BASE]", TV_OPTION_LIST, input.symbols,                                \
-            "name stack addresses with the symbols of this program or library (repeatable)"),      \
+        TV_OPTION("symbols", "ELF[@BASE]|FOLDER", TV_OPTION_LIST, input.symbols,                   \
+                  "name stack addresses with the symbols of this program, library or folder "      \
+                  "(repeatable)"),                                                                 \
         TV_OPTION("no-cache", NULL, TV_OPTION_FLAG, input.no_cache,                                \
                   "neither read nor write the index cache"),                                       \
         TV_OPTION("max-memory", "SIZE", TV_OPTION_SIZE, input.max_memory,                          \

@@ -177,7 +177,7 @@ struct tv_address_place {
 
 /* An address in a file that a process had mapped for execution. */
 struct tv_mapped_address {
-    struct tv_bytes file;            /* the name without directories; empty: unknown */
+    struct tv_bytes path;            /* of the file; empty: unknown */
     struct tv_bytes build_id;        /* of the file; empty: unknown */
     uint64_t offset;                 /* in the file */
     uint64_t map_offset, map_length; /* of the mapping, in the file */

@@ -8,8 +8,9 @@
  *     a trace has                          looked up in
  *     address of a process                 each file of --symbols, moved to its @BASE
  *     address within a named file          the file of --symbols with that name
- *     offset in a mapped file, build ID    the same, else the file with that build ID on this
- *                                          machine, opened when it is first asked for
+ *     offset in a mapped file, build ID    the same, else the file in a folder of --symbols, else
+ *                                          the file with that build ID on this machine; both are
+ *                                          opened when they are first asked for
  *
  * A profile is untrusted and may name any number of build IDs: 4096 are looked for, 128 files stay
  * open.
@@ -25,6 +26,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/workers.h"
+#include "cli/input/symbol_folders.h"
 #include "symbols/debug_folders.h"
 #include "symbols/demangle.h"
 #include "symbols/elf.h"
@@ -49,6 +51,7 @@ struct symbol_files {
     struct tv_map build_ids; /* hash -> number in `by_id` */
     struct symbol_build_id *by_id;
     size_t by_id_count, by_id_capacity, by_id_open;
+    struct tv_symbol_folders folders;
     struct tv_demangler demangler;
     char **written; /* demangled names, which live as long as this */
     size_t written_count, written_room;
@@ -118,6 +121,10 @@ static bool symbols_find_in_file(struct tv_namer *namer, struct tv_bytes file, u
     for (size_t i = 0; i < files->count && !known; i++)
         known = tv_bytes_equal(tv_bytes_of(files->names[i]), file) &&
                 tv_elf_find_in_file(files->elfs[i], address, &found);
+    if (!known) {
+        struct tv_elf *elf = tv_symbol_folders_find(&files->folders, file, TV_BYTES(""));
+        known = elf && tv_elf_find_in_file(elf, address, &found);
+    }
     if (known) {
         *place = symbols_place(&found);
         symbols_write_as_source(files, place);
@@ -171,12 +178,16 @@ static size_t symbols_find_mapped(struct tv_namer *namer, const struct tv_mapped
                                   struct tv_address_place *places, size_t room)
 {
     struct symbol_files *files = (struct symbol_files *)namer;
-    struct tv_bytes id = address->build_id;
+    struct tv_bytes id = address->build_id, name = tv_bytes_base_name(address->path);
     size_t count = 0;
     tv_lock_enter(&files->lock);
     for (size_t i = 0; i < files->count && count == 0; i++)
-        if (tv_bytes_equal(tv_bytes_of(files->names[i]), address->file))
+        if (tv_bytes_equal(tv_bytes_of(files->names[i]), name))
             count = symbols_find_offset(files->elfs[i], address, places, room);
+    if (count == 0) {
+        struct tv_elf *elf = tv_symbol_folders_find(&files->folders, address->path, id);
+        count = elf ? symbols_find_offset(elf, address, places, room) : 0;
+    }
     for (size_t i = 0; i < count; i++)
         symbols_write_as_source(files, &places[i]);
     if (count == 0 && id.length >= TV_BUILD_ID_MIN && id.length <= TV_BUILD_ID_MAX) {
@@ -199,6 +210,7 @@ static void symbols_release(struct tv_namer *namer)
         tv_elf_free(files->by_id[i].elf);
     for (size_t i = 0; i < files->written_count; i++)
         tv_free(files->written[i]);
+    tv_symbol_folders_release(&files->folders);
     tv_map_release(&files->build_ids);
     tv_free(files->by_id);
     tv_demangler_release(&files->demangler);
@@ -231,18 +243,22 @@ bool tv_symbols_path(const char *word, char *path, size_t size)
     return symbols_split_word(word, path, size, &base);
 }
 
-/* Open the file that a --symbols option names. */
-static enum tv_status symbols_open_word(const char *word, struct tv_elf **elf, char **name,
+/* Open the file that a --symbols option names, or remember the folder. */
+static enum tv_status symbols_open_word(struct symbol_files *files, const char *word,
                                         struct tv_error *err)
 {
+    struct tv_elf **elf = &files->elfs[files->count];
     uint64_t base;
     char path[4096];
     if (!symbols_split_word(word, path, sizeof path, &base))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "symbols: expected ELF or ELF@BASE, found '%.100s'", word);
+    if (base == TV_ELF_UNMOVED && tv_symbol_folders_add(&files->folders, path))
+        return TV_OK;
     enum tv_status status = tv_elf_read(path, base, elf, err);
     struct tv_bytes file = tv_bytes_base_name(tv_bytes_of(path));
-    *name = status == TV_OK ? symbols_copy_text(file.data, file.length) : NULL;
+    if (status == TV_OK)
+        files->names[files->count++] = symbols_copy_text(file.data, file.length);
     return status;
 }
 
@@ -257,12 +273,10 @@ enum tv_status tv_symbols_open(const struct tv_words *words, struct tv_namer **n
     files->elfs = words->count > 0 ? tv_alloc(words->count, sizeof(struct tv_elf *)) : NULL;
     files->names = words->count > 0 ? tv_alloc(words->count, sizeof(char *)) : NULL;
     tv_map_init(&files->build_ids);
+    tv_map_init(&files->folders.found);
     tv_lock_init(&files->lock);
-    while (files->count < words->count && status == TV_OK) {
-        status = symbols_open_word(words->items[files->count], &files->elfs[files->count],
-                                   &files->names[files->count], err);
-        files->count += status == TV_OK;
-    }
+    for (size_t i = 0; i < words->count && status == TV_OK; i++)
+        status = symbols_open_word(files, words->items[i], err);
     if (status == TV_OK)
         *namer = &files->namer;
     else

@@ -10,8 +10,9 @@
 #include "model/trace_info.h"
 #include "symbols/mapping.h"
 
-/* Open the files that the words "ELF" or "ELF@BASE" name.  The first file that knows an address
- * names it.  Files in the usual folders are opened by build ID when a profile asks for them. */
+/* Open the files that the words "ELF", "ELF@BASE" or "FOLDER" name.  The first file that knows an
+ * address names it.  Files in the usual folders are opened by build ID when a profile asks for
+ * them. */
 enum tv_status tv_symbols_open(const struct tv_words *words, struct tv_namer **namer,
                                struct tv_error *err) TV_MUST_CHECK;
 

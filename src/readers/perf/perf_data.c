@@ -245,12 +245,12 @@ static void perf_data_add_frame(struct perf_data *data, const struct tv_frame *f
 /* Add the function at a place, and those inlined there, by a program that the user gave or that
  * this machine has.  Return false when the function is unknown. */
 static bool perf_data_add_frames(struct perf_data *data, const struct perf_place *place,
-                                 struct tv_bytes base, const struct tv_frame *unnamed)
+                                 struct tv_bytes path, const struct tv_frame *unnamed)
 {
     struct tv_trace_info *info = data->profile.info;
     struct tv_address_place found[TV_ADDRESS_PLACES];
     struct tv_mapped_address address = {
-        .file = base,
+        .path = path,
         .build_id = place->build_id,
         .offset = place->offset - place->caller,
         .map_offset = place->page_offset,
@@ -297,7 +297,7 @@ static void perf_data_name_place(struct perf_data *data, const struct perf_place
     if (place->module == TV_EMPTY_STRING)
         frame.name = tv_profile_string(&data->profile, TV_BYTES("[unknown]"));
     else if (!perf_data_name_by_symbol(data, place, &frame, &address)) {
-        if (perf_data_add_frames(data, place, base, &frame))
+        if (perf_data_add_frames(data, place, path, &frame))
             return;
         frame.name = perf_data_write_name(data, base, address);
     }

@@ -134,7 +134,7 @@ static size_t address_find_mapped(struct tv_namer *namer, const struct tv_mapped
 {
     uint8_t id[BUILD_ID_MAX];
     struct tv_mapped_address mapped = {
-        .file = address_map_base_name(file->name),
+        .path = file->name,
         .build_id = {id, address_read_build_id(file->build_id, id)},
         .offset = address - file->start + file->offset,
         .map_offset = file->offset,
