@@ -116,9 +116,11 @@ static uint32_t callgrind_function(struct callgrind *callgrind, uint32_t name, u
 
 /* ---- The header ---- */
 
-/* Return the unit of an event: callgrind counts, and others write "Time_(10ns)". */
+/* Return the unit of an event: callgrind counts, and others write "Time_(10ns)" or "cpu(ms)". */
 static struct tv_bytes callgrind_unit(struct tv_bytes event)
 {
+    if (tv_bytes_ends_with(event, TV_BYTES("(ms)")))
+        return TV_BYTES("ms");
     for (size_t i = 0; i + 3 < event.length; i++)
         if (event.data[i] == '_' && event.data[i + 1] == '(' && event.data[event.length - 1] == ')')
             return (struct tv_bytes){event.data + i + 2, event.length - i - 3};
