@@ -94,6 +94,8 @@ test('diff --open shows the changes, the most certain ones first', async () => {
 test('the table has the figures of diff --format json', async () => {
   for (const by of ['method', 'class', 'package', 'thread'])
     await opened(['diff', '--open', BASE, NEW, '--by', by], async (page) => {
+      // The page's first answer has arrived: the one that is awaited is that of the page after it.
+      await compared(page);
       const answer = page.waitForResponse((response) => response.url().includes('api/diff'));
       await page.reload();
       const { left_out, ...shown } = await (await answer).json();

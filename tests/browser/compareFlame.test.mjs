@@ -38,6 +38,9 @@ async function opened(words, work) {
   const viewer = await view('diff', '--open', '--by', 'path', ...words);
   const { page, troubles, close } = await openPage(viewer.address);
   try {
+    // The page's first answer has arrived: the one that is awaited is that of the page after it.
+    await page.locator('.change-flame canvas').waitFor();
+    await rested(page);
     const answer = page.waitForResponse((response) => response.url().includes('graph='));
     await page.reload();
     await work(page, await (await answer).json());
@@ -91,11 +94,11 @@ test('frames have the figures of diff --format json --by path', async () => {
 test('pointer and keys show the figures of a frame, and a click selects its method', async () => {
   await opened([BASE, NEW], async (page) => {
     const canvas = page.locator('.change-flame canvas');
+    await rested(page);
     const { x, y, width } = await canvas.boundingBox();
     const row = 18;
     // parse: from 30 of 180 on, one level above draw, under the title
     const at = [x + (width * 60) / 180, y + 2.5 * row];
-    await rested(page);
     await page.mouse.move(...at);
     await until(
       () => page.locator('.change-flame .tip').innerText(),

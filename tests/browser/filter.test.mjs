@@ -120,11 +120,11 @@ test('the selected slice stays selected when a filter changes its index', async 
 test('what is typed while the answer to a filter arrives goes on in the same box', async () => {
   await filter('', '');
   let answer;
-  const caught = new Promise((done) => {
-    void page.route(/api\/trace\?.*filter=./, (route) => {
-      answer = () => route.continue();
-      done();
-    });
+  let arrives;
+  const caught = new Promise((done) => (arrives = done));
+  await page.route(/api\/trace\?.*filter=./, (route) => {
+    answer = () => route.continue();
+    arrives();
   });
   await box().fill('thread:main');
   await caught;

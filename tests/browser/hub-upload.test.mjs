@@ -81,10 +81,11 @@ test('hub: files can be dropped anywhere', () =>
   }));
 
 test('hub: an upload shows progress and rate and can be cancelled', () => {
-  let release = () => {};
+  let release;
+  const held = new Promise((done) => (release = done));
   let pieces = 0;
   const before = async (request, url) => {
-    if (isPiece(request, url) && ++pieces === 2) await new Promise((done) => (release = done));
+    if (isPiece(request, url) && ++pieces === 2) await held;
   };
   return onHub({ before }, '', async (page, { world, asked }) => {
     await page.waitForSelector('.drop-zone');
@@ -218,9 +219,10 @@ test('hub: files that the server refuses are not sent, or the refusal is shown',
   ));
 
 test('hub: uploads continue while a trace is open', () => {
-  let release = () => {};
+  let release;
+  const held = new Promise((done) => (release = done));
   const before = async (request, url) => {
-    if (isPiece(request, url)) await new Promise((done) => (release = done));
+    if (isPiece(request, url)) await held;
   };
   return onHub({ before, traces: [made(1)] }, '', async (page, { world }) => {
     await page.waitForSelector('.traces tbody tr');
@@ -233,7 +235,6 @@ test('hub: uploads continue while a trace is open', () => {
       (text) => /Uploading 1 file/.test(text),
       'told',
     );
-    await until(() => typeof release, 'function', 'on its way');
     release();
     await until(() => world.arrived.length, 1, 'arrived');
     await until(() => page.locator('.strip').isVisible(), false, 'over');

@@ -236,7 +236,7 @@ test('names can be hashed and arguments left out', async () => {
     const told = async (kind) => {
       await page.keyboard.press('Control+s');
       const entry = page.getByRole('menuitem', { name: kind });
-      const waiting = page.waitForEvent('download', { timeout: 8000 });
+      const waiting = page.waitForEvent('download');
       const [file] = await Promise.all([waiting, entry.click()]);
       const [path, name] = [await file.path(), file.suggestedFilename()];
       await page.locator('button[aria-busy=false]', { hasText: 'Save' }).waitFor();

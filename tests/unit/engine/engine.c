@@ -688,8 +688,8 @@ static void hosts_may_hear_nothing(void **state)
         set_trace(&started, texts[i], texts[i]);
         tv_engine_close(settle(&started, texts[i], states[i]));
     }
-    assert_string_equal(started.lines, "");
     finish(&started);
+    assert_string_equal(started.lines, "");
 }
 
 UNIT_TESTS(
