@@ -725,7 +725,9 @@ public class Facade {
         Debug.startMethodTracing("unstopped");
         leaf();
         new SamplingProfiler(4, () -> list(Thread.currentThread())).start(1000);
+        CountDownLatch begun = new CountDownLatch(1);
         SamplingProfiler.ThreadSet slow = () -> {
+            begun.countDown();
             try {
                 Thread.sleep(600_000);
             } catch (InterruptedException e) {
@@ -734,7 +736,7 @@ public class Facade {
             return list();
         };
         new SamplingProfiler(4, slow).start(1000);
-        Thread.sleep(50);
+        begun.await();
     }
 
     static void unstoppedSampled() throws Exception {
