@@ -23,6 +23,12 @@
     "a table of contents of Apple's Instruments (XML)",                                            \
         "\"xctrace export --xpath\" writes the table time-profile or cpu-profile of the recording"
 
+#define PERFETTO_TEXT                                                                              \
+    "a Perfetto trace as text (protobuf text format)", "\"traceconv binary\" makes the trace of "  \
+                                                       "it"
+#define PERFETTO_CONFIG                                                                            \
+    "a configuration of Perfetto", "\"perfetto --txt -c FILE -o TRACE\" records a trace with it"
+
 const struct tv_foreign tv_foreign_heap_dump = {"a dump of the Java heap (hprof)",
                                                 "Eclipse Memory Analyzer and VisualVM open it"};
 
@@ -94,6 +100,12 @@ static const struct {
     SIGNATURE("% time     seconds  usecs/call", "text of \"strace -c\"",
               "\"strace -f -ttt -T -o FILE\" writes each call"),
     SIGNATURE("#\n# A fatal error has been detected by the Java", "a crash report of a JVM", NULL),
+    SIGNATURE("2CRT", "a trace of Unreal Engine (.utrace)", "Unreal Insights opens it"),
+    SIGNATURE("ECRT", "a trace of Unreal Engine (.utrace)", "Unreal Insights opens it"),
+    SIGNATURE("packet {", PERFETTO_TEXT),
+    SIGNATURE("packet: {", PERFETTO_TEXT),
+    SIGNATURE("buffers {", PERFETTO_CONFIG),
+    SIGNATURE("buffers: {", PERFETTO_CONFIG),
     SIGNATURE("memray\0", "a file of memray", "\"memray flamegraph\" draws it"),
     SIGNATURE("rbspy0", "a recording of rbspy",
               "\"rbspy report --format speedscope\" makes a file that is read"),
@@ -175,11 +187,41 @@ static bool foreign_is_go_trace(struct tv_bytes prefix)
     return false;
 }
 
+/* Return true when the bytes contain the text. */
+static bool foreign_contains(struct tv_bytes bytes, struct tv_bytes text)
+{
+    for (size_t i = 0; i + text.length <= bytes.length; i++)
+        if (memcmp(bytes.data + i, text.data, text.length) == 0)
+            return true;
+    return false;
+}
+
+/* Return true for a Hash of Ruby (Marshal 4.8) with stackprof's symbols :version and :mode. */
+static bool foreign_is_stackprof(struct tv_bytes prefix)
+{
+    return tv_bytes_starts_with(prefix, TV_BYTES("\x04\x08{")) &&
+           foreign_contains(prefix, TV_BYTES(":\x0cversion")) &&
+           foreign_contains(prefix, TV_BYTES(":\x09mode"));
+}
+
+/* Return true for PHP's serialize() of a map from "caller==>callee" to counts and times. */
+static bool foreign_is_xhprof(struct tv_bytes prefix)
+{
+    return tv_bytes_starts_with(prefix, TV_BYTES("a:")) &&
+           foreign_contains(prefix, TV_BYTES("==>")) &&
+           foreign_contains(prefix, TV_BYTES("s:2:\"ct\";i:"));
+}
+
 static const struct {
     bool (*is)(struct tv_bytes prefix);
     struct tv_foreign foreign;
 } formats[] = {
     {foreign_is_go_trace, {"an execution trace of Go", "\"go tool trace\" opens it"}},
+    {foreign_is_stackprof,
+     {"a stackprof profile (Ruby's Marshal)",
+      "\"stackprof --stackcollapse\" makes collapsed stacks of one that was recorded with raw: "
+      "true"}},
+    {foreign_is_xhprof, {TV_FOREIGN_XHPROF}},
     {foreign_is_etl,
      {"an .etl file of Windows", "PerfView and the Windows Performance Analyzer open it"}},
 };
@@ -293,9 +335,40 @@ static bool foreign_is_massif(struct tv_bytes prefix)
            tv_text_has_header_key(prefix, TV_BYTES("time_unit: "));
 }
 
-/* ---- strace, DTrace, bpftrace ---- */
+/* ---- heaptrack ---- */
 
-/* Return true for "[14931] [time] name(...) = result" or "name(... <unfinished ...>". */
+/* Return true for "v 10400 3", versions in hexadecimal, and a line of the program or its command.
+ */
+static bool foreign_is_heaptrack(struct tv_bytes prefix)
+{
+    struct tv_cursor cursor = tv_cursor_over(prefix);
+    struct tv_bytes line;
+    if (!tv_cursor_take_line(&cursor, &line) ||
+        !tv_bytes_equal(foreign_take_word(&line), TV_BYTES("v")) ||
+        !foreign_is_number_with(foreign_take_word(&line), "abcdef") ||
+        !foreign_is_number_with(foreign_take_word(&line), "abcdef") ||
+        foreign_take_word(&line).data)
+        return false;
+    return tv_cursor_take_line(&cursor, &line) && (tv_bytes_starts_with(line, TV_BYTES("x ")) ||
+                                                   tv_bytes_starts_with(line, TV_BYTES("X ")));
+}
+
+/* ---- strace, ltrace, DTrace, bpftrace ---- */
+
+/* Return true for "name(..." and "module->Name(...". */
+static bool foreign_is_call(struct tv_bytes word)
+{
+    size_t start = tv_text_ltrace_module(word), end = start;
+    for (; end < word.length; end++) {
+        uint8_t c = word.data[end], lower = start > 0 ? c | 0x20 : c;
+        if (c != '_' && !foreign_is_digit(c) && (lower < 'a' || lower > 'z'))
+            break;
+    }
+    return end > start && end < word.length && word.data[end] == '(';
+}
+
+/* Return true for "[14931] [time] name(...) = result" or "name(... <unfinished ...>"; ltrace writes
+ * "module->name". */
 static bool foreign_is_strace_line(struct tv_bytes line)
 {
     struct tv_bytes word = foreign_take_word(&line);
@@ -303,11 +376,7 @@ static bool foreign_is_strace_line(struct tv_bytes line)
         word = foreign_take_word(&line);
     for (int i = 0; i < 2 && foreign_is_number_with(word, ":.]"); i++)
         word = foreign_take_word(&line);
-    size_t name = 0;
-    while (name < word.length && (word.data[name] == '_' || foreign_is_digit(word.data[name]) ||
-                                  (word.data[name] >= 'a' && word.data[name] <= 'z')))
-        name++;
-    if (name == 0 || name == word.length || word.data[name] != '(')
+    if (!foreign_is_call(word))
         return false;
     struct tv_bytes last = word;
     while (word.data) {
@@ -398,6 +467,11 @@ static bool foreign_is_strace(struct tv_bytes prefix)
     return foreign_most_lines(prefix, foreign_is_strace_line);
 }
 
+static bool foreign_is_ltrace(struct tv_bytes prefix)
+{
+    return tv_text_is_ltrace(prefix) && foreign_is_strace(prefix);
+}
+
 static bool foreign_is_dtrace(struct tv_bytes prefix)
 {
     return foreign_most_lines(prefix, foreign_is_dtrace_line);
@@ -444,6 +518,11 @@ static const struct {
     {foreign_is_jvm_log,
      {"a log of a JVM", "a recording has collections, too: \"jcmd PID JFR.start\""}},
     {foreign_is_massif, {"a heap profile of massif", "\"ms_print\" of valgrind prints it"}},
+    {foreign_is_heaptrack,
+     {"a recording of heaptrack",
+      "\"heaptrack_print -f FILE -F STACKS\" writes collapsed stacks of it"}},
+    {foreign_is_ltrace,
+     {"text of ltrace without times", "\"ltrace -f -ttt -T -o FILE\" writes them"}},
     {foreign_is_strace,
      {"text of strace without times", "\"strace -f -ttt -T -o FILE\" writes them"}},
     {foreign_is_dtrace,

@@ -23,6 +23,9 @@ const struct tv_foreign *tv_foreign_find(struct tv_bytes prefix);
 /* Fail with the name of the format and the advice. */
 enum tv_status tv_foreign_fail(const struct tv_foreign *foreign, struct tv_error *err);
 
+/* Name and advice of a format with two forms (foreign.c, foreign_json.c). */
+#define TV_FOREIGN_XHPROF "a profile of XHProf", "the pages that come with XHProf show it"
+
 /* The Java heap dump, whose first bytes are those of a CPU profile. */
 extern const struct tv_foreign tv_foreign_heap_dump;
 

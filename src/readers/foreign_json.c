@@ -39,7 +39,11 @@
     X(REACT_ROOTS, "dataForRoots")                                                                 \
     X(HEADER, "header")                                                                            \
     X(NODE_VERSION, "nodejsVersion")                                                               \
-    X(PERF_JSON, "linux-perf-json-version")
+    X(PERF_JSON, "linux-perf-json-version")                                                        \
+    X(SCALENE_TIME, "elapsed_time_sec")                                                            \
+    X(SCALENE_ALLOCATIONS, "alloc_samples")                                                        \
+    X(XHPROF_MAIN, "main()")                                                                       \
+    X(XHPROF_WALL_TIME, "wt")
 
 enum key_number {
 #define NUMBER(id, text) NUMBER_##id,
@@ -93,6 +97,10 @@ static const struct {
     {BIT(REACT_ROOTS),
      0,
      {"a profile of React's developer tools", "the Profiler of these tools imports it"}},
+    {BIT(SCALENE_TIME) | BIT(SCALENE_ALLOCATIONS),
+     0,
+     {"a profile of Scalene (JSON)", "https://plasma-umass.org/scalene-gui opens it"}},
+    {BIT(XHPROF_MAIN), BIT(XHPROF_WALL_TIME), {TV_FOREIGN_XHPROF}},
     {BIT(HEADER), BIT(NODE_VERSION), {"a diagnostic report of Node.js", NULL}},
     {BIT(PERF_JSON),
      0,

@@ -12,6 +12,8 @@
  * two lines.  Only -T prints durations: without it, and without two lines, a call has length 0.
  * Signals and exits are instants.
  *
+ * ltrace writes calls of libraries in the same form, with the module that calls in front of a name.
+ *
  * Times come in three kinds, by the options of strace, and a line does not say which:
  *
  *     -r     0.000305              since the line before, whatever its thread
@@ -28,6 +30,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "readers/profile_input.h"
+#include "readers/text_lines.h"
 
 #define SECOND INT64_C(1000000000)
 #define DAY (86400 * SECOND)
@@ -37,6 +40,7 @@
 #define SHOWN_LINE 4096
 
 static const char strace_format[] = "strace text";
+static const char ltrace_format[] = "ltrace text";
 
 /* A parsed line. */
 struct strace_line {
@@ -151,10 +155,11 @@ static void strace_parse_line(struct tv_bytes text, struct strace_line *line)
     strace_parse_time(line);
 }
 
-/* Return the name before the bracket of "read(3, ..."; empty: the text is no call. */
+/* Return the name before the bracket of "read(3, ..." or "program->puts(..."; empty: the text is no
+ * call. */
 static struct tv_bytes strace_call_name(struct tv_bytes text)
 {
-    size_t i = 0;
+    size_t i = tv_text_ltrace_module(text);
     while (i < text.length &&
            (text.data[i] == '_' || (text.data[i] >= '0' && text.data[i] <= '9') ||
             (text.data[i] >= 'a' && text.data[i] <= 'z') ||
@@ -371,7 +376,10 @@ static enum tv_status strace_assemble(struct tv_source *source, struct tv_builde
     if (status != TV_OK)
         return status;
     struct strace *strace = tv_alloc(1, sizeof *strace);
-    tv_profile_input_begin(&strace->profile, source, builder, strace_format);
+    struct tv_bytes prefix = text.bytes;
+    prefix.length = prefix.length < SHOWN_LINE ? prefix.length : SHOWN_LINE;
+    tv_profile_input_begin(&strace->profile, source, builder,
+                           tv_text_is_ltrace(prefix) ? ltrace_format : strace_format);
     strace->profile.info->inputs[strace->profile.input].describe = strace_describe;
     strace_take_lines(strace, text.bytes);
     tv_profile_input_end(&strace->profile, options);

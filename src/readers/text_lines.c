@@ -127,3 +127,36 @@ bool tv_text_has_header_key(struct tv_bytes prefix, struct tv_bytes key)
     }
     return false;
 }
+
+size_t tv_text_ltrace_module(struct tv_bytes call)
+{
+    for (size_t i = 1; i + 1 < call.length && call.data[i] > ' ' && call.data[i] != '('; i++)
+        if (call.data[i] == '-' && call.data[i + 1] == '>')
+            return i + 2;
+    return 0;
+}
+
+/* Return true when the first call or end of a line is ltrace's. */
+static bool text_line_is_ltrace(struct tv_bytes line)
+{
+    struct tv_bytes word;
+    bool more = true;
+    while (more) {
+        more = tv_bytes_split(&line, ' ', &word);
+        if (word.length > 0 && memchr(word.data, '(', word.length))
+            return tv_text_ltrace_module(word) > 0;
+        if (tv_bytes_equal(word, TV_BYTES("exited")))
+            return tv_bytes_starts_with(line, TV_BYTES("(status "));
+    }
+    return false;
+}
+
+bool tv_text_is_ltrace(struct tv_bytes prefix)
+{
+    struct tv_cursor cursor = tv_cursor_over(prefix);
+    struct tv_bytes line;
+    while (tv_cursor_take_line(&cursor, &line))
+        if (text_line_is_ltrace(line))
+            return true;
+    return false;
+}

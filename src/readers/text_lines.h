@@ -40,4 +40,11 @@ struct tv_bytes tv_text_line_bare(struct tv_bytes text);
  * of another form ends it. */
 bool tv_text_has_header_key(struct tv_bytes prefix, struct tv_bytes key);
 
+/* Return the length of "module->" in front of a function's name, as ltrace writes it; 0: none. */
+size_t tv_text_ltrace_module(struct tv_bytes call);
+
+/* ltrace writes calls as strace does. Return true for text that it alone writes: a module in front
+ * of a function, or "+++ exited (status 0) +++". */
+bool tv_text_is_ltrace(struct tv_bytes prefix);
+
 #endif

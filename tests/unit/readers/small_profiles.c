@@ -23,6 +23,7 @@
 #include "profile_made.h"
 #include "readers/reader.h"
 #include "readers/readers.h"
+#include "readers/text_lines.h"
 #include "readers/v8/v8.h"
 #include "unit.h"
 
@@ -418,6 +419,22 @@ static void strace_has_times_of_several_kinds(void **context)
                  "slice 7 7 brk 0+7000\nslice 7 7 close 20000+1000\n");
 }
 
+/* ltrace's calls have the module that calls in their names, and its ends have another form. */
+static void ltrace_is_not_called_strace(void **context)
+{
+    (void)context;
+    SMALL_ASSERT("7 1700000000.000000 a.out->strlen(\"x\") = 1 <0.000030>\n"
+                 "7 1700000000.000100 libc.so.6->_ZN1AC1Ev(1) = 2 <0.000004>\n"
+                 "7 1700000000.000200 +++ exited (status 0) +++\n",
+                 "slice 7 7 a.out->strlen 0+30000\n"
+                 "slice 7 7 libc.so.6->_ZN1AC1Ev 100000+4000\n"
+                 "instant 7 exited (status 0) 200000\n");
+    assert_true(tv_text_is_ltrace(TV_BYTES("7 1.0 a.out->free(0x5)")));
+    assert_true(tv_text_is_ltrace(TV_BYTES("brk(NULL) = 1\n+++ exited (status 0) +++")));
+    assert_false(
+        tv_text_is_ltrace(TV_BYTES("write(1, \"a->b(c)\", 7) = 7\n7 2.0 +++ exited with 0 +++\n")));
+}
+
 /* ---- ninja ---- */
 
 /* a and b are outputs of one command.  The last line ends before the one before: another run. */
@@ -598,19 +615,17 @@ static void simpleperf_has_times_off_the_processor(void **context)
     tv_source_free(source);
 }
 
-UNIT_TESTS(small_profiles, cmocka_unit_test(austin_has_time_of_threads),
-           cmocka_unit_test(austin_has_all_numbers), cmocka_unit_test(austin_survives_damage),
-           cmocka_unit_test(collapsed_frames_have_kinds),
-           cmocka_unit_test(collapsed_frames_have_places),
-           cmocka_unit_test(cpuprofiles_have_lines_of_ticks),
-           cmocka_unit_test(simpleperf_has_times_off_the_processor),
-           cmocka_unit_test(callgrind_has_exact_costs),
-           cmocka_unit_test(callgrind_shares_costs_among_callers),
-           cmocka_unit_test(callgrind_cuts_cycles), cmocka_unit_test(callgrind_sums_saturate),
-           cmocka_unit_test(callgrind_has_many_kinds_of_lines),
-           cmocka_unit_test(pstats_has_functions_and_callers),
-           cmocka_unit_test(pstats_has_values_of_any_type),
-           cmocka_unit_test(pstats_says_what_is_damaged),
-           cmocka_unit_test(strace_joins_interrupted_calls),
-           cmocka_unit_test(strace_has_times_of_several_kinds),
-           cmocka_unit_test(ninja_has_lanes_and_runs));
+UNIT_TESTS(
+    small_profiles, cmocka_unit_test(austin_has_time_of_threads),
+    cmocka_unit_test(austin_has_all_numbers), cmocka_unit_test(austin_survives_damage),
+    cmocka_unit_test(collapsed_frames_have_kinds), cmocka_unit_test(collapsed_frames_have_places),
+    cmocka_unit_test(cpuprofiles_have_lines_of_ticks),
+    cmocka_unit_test(simpleperf_has_times_off_the_processor),
+    cmocka_unit_test(callgrind_has_exact_costs),
+    cmocka_unit_test(callgrind_shares_costs_among_callers), cmocka_unit_test(callgrind_cuts_cycles),
+    cmocka_unit_test(callgrind_sums_saturate), cmocka_unit_test(callgrind_has_many_kinds_of_lines),
+    cmocka_unit_test(pstats_has_functions_and_callers),
+    cmocka_unit_test(pstats_has_values_of_any_type), cmocka_unit_test(pstats_says_what_is_damaged),
+    cmocka_unit_test(strace_joins_interrupted_calls),
+    cmocka_unit_test(strace_has_times_of_several_kinds),
+    cmocka_unit_test(ltrace_is_not_called_strace), cmocka_unit_test(ninja_has_lanes_and_runs));
