@@ -166,15 +166,19 @@ static bool idle_scan_threads(const struct tv_assembly *assembly, int64_t gap, i
 int64_t *tv_assembly_idle_ends(const struct tv_assembly *assembly, int64_t gap, int64_t *lasts)
 {
     const struct tv_trace_info *head = assembly->trace->head;
-    int64_t *ends = tv_alloc(assembly->thread_count, sizeof *ends);
+    int64_t *ends = tv_alloc(head->thread_count, sizeof *ends);
     idle_scan_instants(assembly, gap, lasts);
     if (!idle_scan_threads(assembly, gap, lasts, ends)) {
         tv_free(ends);
         return NULL;
     }
-    for (uint32_t i = 0; i < assembly->thread_count; i++)
-        if (ends[i] != TV_NO_TIME && head->threads[i].process < head->process_count)
+    for (uint32_t i = 0; i < head->thread_count; i++) {
+        bool goes_on = i < assembly->thread_count && ends[i] == TV_NO_TIME;
+        if (!goes_on && head->threads[i].process < head->process_count)
             ends[i] = lasts[head->threads[i].process];
+        else if (i >= assembly->thread_count)
+            ends[i] = TV_NO_TIME;
+    }
     return ends;
 }
 

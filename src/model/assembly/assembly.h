@@ -103,7 +103,8 @@ int64_t tv_running_clock_at(const struct tv_running_clock *clock, int64_t time, 
 
 /* Before building rows: raise lasts[process], TV_NO_TIME at first, to the last time of the process
  * before the idle gap (idle_gap.h), as far as slices and instants tell.  Return the row option
- * `idle_ends`, which the caller frees, or NULL when a slice spans the gap, so that it is none. */
+ * `idle_ends` for each thread of the head, also those without slices; the caller frees it.  NULL: a
+ * slice spans the gap, so that it is none. */
 int64_t *tv_assembly_idle_ends(const struct tv_assembly *assembly, int64_t gap, int64_t *lasts);
 
 struct tv_row_options {

@@ -259,7 +259,7 @@ static void te_reader_place_slices(struct tv_te_context *context, bool has_open)
         .end = context->times.none ? 0 : context->times.last,
         .ends = ends,
         .lasts = lasts,
-        .idle_ends = context->times.thread_idle_ends,
+        .idle_ends = context->times.idle_ends,
         .workers = options->parts,
         .cancel = options->progress ? &options->progress->cancel : NULL,
         .beside = tv_te_join_beside_placing,
@@ -345,7 +345,6 @@ static enum tv_status te_reader_assemble(struct tv_source *source, struct tv_bui
         tv_te_stack_uses_release(&context.stacks.uses);
         tv_free(context.times.file_ends);
         tv_free(context.times.idle_ends);
-        tv_free(context.times.thread_idle_ends);
         tv_window_release(&context.window);
         tv_free(merge.deferred.rows);
         tv_free(merge.metadata.rows);

@@ -352,8 +352,8 @@ tv_ns tv_te_process_end(const struct tv_te_context *context, uint32_t process, t
                                                                           : context->times.last;
 }
 
-/* If the last events lie far beyond the rest (idle_gap.h), open slices of a process end with its
- * last event before the gap. */
+/* If the last events lie far beyond the rest (idle_gap.h), what is open in a thread that does not
+ * go on ends with the last event of its process before the gap. */
 void tv_te_silence_find(struct tv_te_context *context)
 {
     assert(!context->times.idle_ends);
@@ -369,23 +369,21 @@ void tv_te_silence_find(struct tv_te_context *context)
         if (event->time < silence && event->time > lasts[event->process])
             lasts[event->process] = event->time;
     }
-    context->times.thread_idle_ends = tv_assembly_idle_ends(context->assembly, silence, lasts);
-    if (context->times.thread_idle_ends)
-        context->times.idle_ends = lasts;
-    else
-        tv_free(lasts);
+    context->times.idle_end_count = head->thread_count;
+    context->times.idle_ends = tv_assembly_idle_ends(context->assembly, silence, lasts);
+    tv_free(lasts);
 }
 
 tv_ns tv_te_thread_end(const struct tv_te_context *context, uint32_t thread, tv_ns start)
 {
     const struct tv_trace_info *head = context->trace->head;
-    bool known = thread < head->thread_count;
-    uint32_t process = known ? head->threads[thread].process : TV_NONE;
+    const struct tv_te_times *times = &context->times;
+    uint32_t process = thread < head->thread_count ? head->threads[thread].process : TV_NONE;
     tv_ns end = tv_te_process_end(context, process, start);
-    if (!known || !context->times.idle_ends)
+    if (!times->idle_ends || thread >= times->idle_end_count)
         return end;
-    tv_ns quiet = context->times.idle_ends[process];
-    return quiet >= start && quiet < end ? quiet : end;
+    tv_ns quiet = times->idle_ends[thread];
+    return quiet != TV_NO_TIME && quiet >= start && quiet < end ? quiet : end;
 }
 
 int64_t *tv_te_thread_ends(const struct tv_te_context *context)

@@ -82,9 +82,10 @@ struct tv_te_times {
     struct tv_idle_gap events; /* how the events are spread over time */
     tv_ns *file_ends;          /* by process of the head: from "convertedFrom", or TV_NO_TIME */
     size_t file_end_count;
-    int64_t *idle_ends; /* by process of the head: its last time before the trace falls silent, or
-                        TV_NO_TIME; NULL: the trace does not fall silent */
-    int64_t *thread_idle_ends; /* as in tv_row_options; NULL together with idle_ends */
+    /* Where open things of a thread end, as in tv_row_options; NULL: the trace does not fall
+     * silent. Threads that joining adds later are not in it. */
+    int64_t *idle_ends;
+    size_t idle_end_count;
 };
 
 /* The sources of stacks and samples. */
