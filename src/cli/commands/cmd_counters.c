@@ -43,6 +43,24 @@ static enum tv_status cmd_counters_choose(const struct tv_settings *settings,
     return status;
 }
 
+/* Say that the trace tells nothing about the time of --at. */
+static void cmd_counters_note_time(const struct tv_settings *settings, const struct tv_trace *trace,
+                                   tv_ns at)
+{
+    struct tv_out end;
+    if (at >= trace->start && at <= trace->end)
+        return;
+    bool before = at < trace->start;
+    tv_out_init_memory(&end);
+    tv_out_time_short(&end, before ? trace->start : trace->end, 1000000);
+    tv_message("%s: note: --at: '%.60s' is %s of the trace, at %.*sms: %s",
+               settings->files.items[0], settings->at,
+               before ? "before the begin" : "after the end", (int)end.length,
+               (const char *)end.buffer,
+               before ? "counters have no values there" : "the values are the last ones");
+    tv_out_release(&end);
+}
+
 /* Read --at and --range. */
 static enum tv_status cmd_counters_read_times(const struct tv_settings *settings,
                                               const struct tv_trace *trace,
@@ -54,6 +72,8 @@ static enum tv_status cmd_counters_read_times(const struct tv_settings *settings
     if (table->has_at && !tv_parse_time(tv_bytes_of(settings->at), 1000000, &table->at))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--at: expected a time such as 1.5ms, found '%.60s'", settings->at);
+    if (table->has_at)
+        cmd_counters_note_time(settings, trace, table->at);
     return tv_range_choose(settings, trace, &question->from, &question->to, err);
 }
 
