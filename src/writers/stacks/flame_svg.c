@@ -83,10 +83,14 @@ static void flame_svg_add_grouped(struct tv_out *out, uint64_t value)
     tv_out_release(&digits);
 }
 
-/* Write a number in the unit of the picture, with its name. */
+/* Write a number in the unit of the picture, with its name: whole units, but a part of one with its
+ * decimals ("0.25 us"), as "0 us" would deny it. */
 static void flame_svg_add_count(const struct flame_svg_picture *p, int64_t value)
 {
-    flame_svg_add_grouped(p->out, (uint64_t)(value / p->options->unit_ns));
+    if (value > 0 && value < p->options->unit_ns)
+        tv_out_time_short(p->out, value, p->options->unit_ns);
+    else
+        flame_svg_add_grouped(p->out, (uint64_t)(value / p->options->unit_ns));
     tv_out_char(p->out, ' ');
     tv_out_xml(p->out, tv_bytes_of(p->options->count_name));
 }
