@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "writers/text/layout.h"
 #include "writers/text/names.h"
 #include "writers/text/text_table.h"
 
@@ -136,12 +137,15 @@ static void frames_text_deadlines(const struct frames_table *t)
     for (uint32_t i = 0; i < count; i++) {
         const struct tv_display_frame *frame = &t->frames->list[firsts[i]];
         struct tv_display_interval interval = tv_display_frame_interval(t->frames, frame);
+        struct tv_out held;
+        tv_layout_hold(t->out, &held);
         if (t->several) {
-            tv_names_line(t->out, frames_input_name(t, frame));
-            tv_out_text(t->out, ": ");
+            tv_names_line(&held, frames_input_name(t, frame));
+            tv_out_text(&held, ": ");
         }
-        tv_display_interval_sentence(t->out, t->trace->head, &interval);
-        tv_out_char(t->out, '\n');
+        tv_display_interval_sentence(&held, t->trace->head, &interval);
+        tv_out_char(&held, '\n');
+        tv_layout_release(t->out, &held, 0);
     }
     tv_free(firsts);
 }

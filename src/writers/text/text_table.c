@@ -28,6 +28,8 @@
 
 /* On a screen names get this many columns, or half of the width, before figures get any. */
 #define NAME_ROOM 40
+/* Names that have less room, because no more columns can be hidden, make lines too long. */
+#define MIN_NAME_ROOM 12u
 
 void tv_text_table_begin(struct tv_text_table *table, struct tv_out *out, const char *name_title)
 {
@@ -318,10 +320,21 @@ static uint32_t text_table_fit_columns(struct tv_text_table *table)
         table->out->layout->hid_columns = true;
     }
     uint32_t figures = text_table_width_of_figures(table);
-    return figures + wanted < width ? width - figures : wanted;
+    return figures + text_table_min(wanted, MIN_NAME_ROOM) < width ? width - figures : wanted;
 }
 
-static void text_table_write_screen_head(struct tv_text_table *table)
+/* Write the title of the names, without what follows its colon when that does not fit. */
+static void text_table_write_name_title(struct tv_text_table *table, uint32_t room)
+{
+    struct tv_bytes title = tv_bytes_of(table->name_title), head = title, rest = title;
+    if (tv_layout_columns(title) > room && tv_bytes_split(&rest, ':', &head))
+        title = head;
+    tv_layout_style(table->out, TV_STYLE_TITLE);
+    tv_out_bytes(table->out, title);
+    tv_layout_plain(table->out, TV_STYLE_TITLE);
+}
+
+static void text_table_write_screen_head(struct tv_text_table *table, uint32_t room)
 {
     for (uint32_t i = 0; i < table->shown_count; i++) {
         const struct tv_text_column *column = &table->columns[table->shown[i]];
@@ -330,7 +343,7 @@ static void text_table_write_screen_head(struct tv_text_table *table)
                                TV_STYLE_TITLE, false);
     }
     text_table_write_blanks(table->out, table->shown_count > 0 ? 2 : 0);
-    tv_layout_text(table->out, TV_STYLE_TITLE, table->name_title);
+    text_table_write_name_title(table, room);
     tv_out_char(table->out, '\n');
 }
 
@@ -375,7 +388,7 @@ void tv_text_table_end(struct tv_text_table *table)
         text_table_begin_table(table);
     if (tv_layout_width(table->out) > 0) {
         uint32_t room = text_table_fit_columns(table);
-        text_table_write_screen_head(table);
+        text_table_write_screen_head(table, room);
         for (size_t row = 0; row < table->row_count; row++)
             text_table_write_screen_row(table, row, room);
     }
