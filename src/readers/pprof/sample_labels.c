@@ -215,6 +215,7 @@ struct label_visitor {
 
 struct shown_sample {
     struct tv_out *out;
+    size_t count;
     bool any;
 };
 
@@ -231,6 +232,8 @@ static void shown_sample_put_key(struct shown_sample *shown, struct tv_bytes key
 static void shown_sample_put_label(void *context, const struct tv_sample_label *label)
 {
     struct shown_sample *shown = context;
+    if (shown->count++ >= SHOWN_LABELS)
+        return;
     shown_sample_put_key(shown, label->key);
     if (label->text.length > 0) {
         tv_out_json(shown->out, label->text);
@@ -297,7 +300,7 @@ static const struct tv_bytes *shown_profile_find(const struct shown_profile *pro
                : NULL;
 }
 
-/* Visit all labels of a sample; of very many only the first. */
+/* Visit all labels of a sample. */
 static void shown_profile_visit_labels(const struct shown_profile *profile, struct tv_bytes message,
                                        const struct label_visitor *visitor)
 {
@@ -305,8 +308,7 @@ static void shown_profile_visit_labels(const struct shown_profile *profile, stru
                                             .string_count = profile->string_count};
     struct tv_cursor cursor = tv_cursor_over(message);
     struct tv_protobuf_field field;
-    size_t count = 0;
-    while (count < SHOWN_LABELS && tv_protobuf_next(&cursor, &field)) {
+    while (tv_protobuf_next(&cursor, &field)) {
         struct sample_label parsed;
         if (field.number != 3 || field.wire != TV_PROTOBUF_BYTES)
             continue;
@@ -315,7 +317,6 @@ static void shown_profile_visit_labels(const struct shown_profile *profile, stru
             sample_labels_text(&labels, parsed.key), sample_labels_text(&labels, parsed.text),
             sample_labels_text(&labels, parsed.unit), (int64_t)parsed.number};
         visitor->take(visitor->context, &label);
-        count++;
     }
 }
 

@@ -67,7 +67,7 @@ struct tv_sample_label {
 };
 
 /* Read the sample at an offset of a pprof input again, and call `take` for each of its labels, in
- * the order of the file.  Of very many labels only the first ones are read. */
+ * the order of the file. */
 enum tv_status tv_sample_labels_read(const struct tv_trace *trace, uint32_t input, uint64_t offset,
                                      void (*take)(void *context,
                                                   const struct tv_sample_label *label),
