@@ -301,6 +301,37 @@ static int elf_compare_units(const void *left, const void *right)
     return (a->start > b->start) - (a->start < b->start);
 }
 
+/* Is the section a table of strings of DWARF whose last one has no end? */
+static bool elf_has_endless_string(Elf *file, Elf_Scn *section, size_t names)
+{
+    GElf_Shdr header;
+    const char *name =
+        gelf_getshdr(section, &header) ? elf_strptr(file, names, header.sh_name) : NULL;
+    const char *table = name ? strstr(name, "debug_") : NULL;
+    if (!table || (strcmp(table, "debug_str") != 0 && strcmp(table, "debug_line_str") != 0))
+        return false;
+    Elf_Data *data = elf_rawdata(section, NULL);
+    return data && data->d_size > 0 && ((const char *)data->d_buf)[data->d_size - 1] != '\0';
+}
+
+/* Open the debug information; NULL: there is none, or its strings are damaged.  libdw 0.188 looks
+ * for the end of a string beyond the end of its section. */
+static Dwarf *elf_begin_dwarf(Elf *file)
+{
+    size_t names;
+    Elf_Scn *section = NULL;
+    Dwarf *dwarf = dwarf_begin_elf(file, DWARF_C_READ, NULL); /* unpacks the sections */
+    if (!dwarf || elf_getshdrstrndx(file, &names) != 0)
+        return dwarf;
+    while ((section = elf_nextscn(file, section)) != NULL) {
+        if (elf_has_endless_string(file, section, names)) {
+            dwarf_end(dwarf);
+            return NULL;
+        }
+    }
+    return dwarf;
+}
+
 /* Take symbols and DWARF that the file lacks from its debug file. */
 static void elf_read_debug_file(struct tv_elf *elf, const char *path)
 {
@@ -311,7 +342,7 @@ static void elf_read_debug_file(struct tv_elf *elf, const char *path)
     if (elf->function_count == 0)
         elf_read_symbols(elf, elf->debug, SHT_SYMTAB);
     if (!elf->dwarf)
-        elf->dwarf = dwarf_begin_elf(elf->debug, DWARF_C_READ, NULL);
+        elf->dwarf = elf_begin_dwarf(elf->debug);
 }
 
 /* Read symbols and debug information.  The full symbol table is preferred, then that of a separate
@@ -332,7 +363,7 @@ static enum tv_status elf_read_elf(struct tv_elf *elf, const char *path, uint64_
     elf_find_extent(elf);
     elf->moved = base == TV_ELF_UNMOVED ? 0 : base - elf->lowest;
     elf_read_symbols(elf, elf->elf, SHT_SYMTAB);
-    elf->dwarf = dwarf_begin_elf(elf->elf, DWARF_C_READ, NULL);
+    elf->dwarf = elf_begin_dwarf(elf->elf);
     if (!elf->dwarf || elf->function_count == 0)
         elf_read_debug_file(elf, path);
     if (elf->function_count == 0)
