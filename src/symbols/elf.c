@@ -257,12 +257,16 @@ static void elf_read_symbols(struct tv_elf *elf, Elf *from, GElf_Word type)
     }
 }
 
+/* Units of a damaged file may share one long list of ranges. */
+#define MAX_UNIT_RANGES ((size_t)1 << 22)
+
 /* Add the address ranges of a compilation unit; functions in sections of their own have many. */
 static void elf_add_unit(struct tv_elf *elf, Dwarf_Die *die)
 {
     Dwarf_Addr base, start, end;
     ptrdiff_t next = 0;
-    while ((next = dwarf_ranges(die, next, &base, &start, &end)) > 0) {
+    while (elf->unit_count < MAX_UNIT_RANGES &&
+           (next = dwarf_ranges(die, next, &base, &start, &end)) > 0) {
         elf->units = tv_array_reserve(elf->units, &elf->unit_capacity, elf->unit_count + 1,
                                       sizeof *elf->units);
         elf->units[elf->unit_count++] = (struct elf_unit){start, end, dwarf_dieoffset(die)};

@@ -18,6 +18,9 @@ struct inlined_range {
     Dwarf_Off function;
 };
 
+/* Entries of a damaged file may share one long list of ranges. */
+#define MAX_RANGES ((size_t)1 << 22) /* of all functions of a file */
+
 struct tv_inlined_unit {
     struct inlined_range *ranges; /* sorted by start */
     size_t count, capacity;
@@ -39,14 +42,19 @@ void tv_inlined_release(struct tv_inlined *inlined)
 
 /* ---- Functions of a unit ---- */
 
-static void inlined_add_function(struct tv_inlined_unit *unit, Dwarf_Die *function)
+static void inlined_add_function(struct tv_inlined *inlined, struct tv_inlined_unit *unit,
+                                 Dwarf_Die *function)
 {
     Dwarf_Addr base, start, end;
     ptrdiff_t next = 0;
-    while ((next = dwarf_ranges(function, next, &base, &start, &end)) > 0) {
+    while (inlined->range_count < MAX_RANGES &&
+           (next = dwarf_ranges(function, next, &base, &start, &end)) > 0) {
+        if (start >= end)
+            continue;
         unit->ranges =
             tv_array_reserve(unit->ranges, &unit->capacity, unit->count + 1, sizeof *unit->ranges);
         unit->ranges[unit->count++] = (struct inlined_range){start, end, dwarf_dieoffset(function)};
+        inlined->range_count++;
     }
 }
 
@@ -58,16 +66,21 @@ static bool inlined_is_container(int tag)
 
 /* Add the functions of the unit: C++ has them also in namespaces, and Rust has all of them there.
  * `open` are the entries on the way to the current one. */
-static void inlined_add_functions(struct tv_inlined_unit *unit, Dwarf_Die *top)
+static void inlined_add_functions(struct tv_inlined *inlined, struct tv_inlined_unit *unit,
+                                  Dwarf_Die *top)
 {
     Dwarf_Die open[MAX_CONTAINERS];
+    Dwarf_Off before = 0;
     size_t depth = 0;
     bool more = dwarf_child(top, &open[0]) == 0;
     while (more) {
         Dwarf_Die *die = &open[depth];
         int tag = dwarf_tag(die);
+        if (dwarf_dieoffset(die) <= before)
+            break; /* damage: an entry whose sibling is one of its children would be read again */
+        before = dwarf_dieoffset(die);
         if (tag == DW_TAG_subprogram)
-            inlined_add_function(unit, die);
+            inlined_add_function(inlined, unit, die);
         if (inlined_is_container(tag) && depth + 1 < MAX_CONTAINERS &&
             dwarf_child(die, &open[depth + 1]) == 0) {
             depth++;
@@ -96,7 +109,7 @@ static const struct tv_inlined_unit *inlined_unit(struct tv_inlined *inlined, Dw
                                       sizeof *inlined->units);
     struct tv_inlined_unit *unit = &inlined->units[inlined->count++];
     *unit = (struct tv_inlined_unit){.count = 0};
-    inlined_add_functions(unit, die);
+    inlined_add_functions(inlined, unit, die);
     if (unit->count > 0)
         qsort(unit->ranges, unit->count, sizeof *unit->ranges, inlined_compare_ranges);
     return unit;

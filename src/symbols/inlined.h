@@ -23,6 +23,7 @@ struct tv_inlined {
     struct tv_map numbers; /* offset of a unit -> its number in `units` */
     struct tv_inlined_unit *units;
     size_t count, capacity;
+    size_t range_count; /* of all units */
 };
 
 void tv_inlined_init(struct tv_inlined *inlined, Dwarf *dwarf);
