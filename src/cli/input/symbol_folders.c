@@ -31,12 +31,15 @@ bool tv_symbol_folders_add(struct tv_symbol_folders *folders, const char *path)
     return true;
 }
 
-/* Open a file that may be the program; close it when its build ID is another one. */
+/* Open a file that may be the program; close it when its build ID is another one.  The profile
+ * names it, so a FIFO or a device is not opened: that might never end. */
 static struct tv_elf *symbol_folder_open(const char *path, struct tv_bytes id)
 {
     struct tv_error unread = {0};
     struct tv_elf *elf;
-    if (tv_elf_read(path, TV_ELF_UNMOVED, &elf, &unread) != TV_OK)
+    struct stat info;
+    if (tv_file_stat(path, &info) != 0 || !S_ISREG(info.st_mode) ||
+        tv_elf_read(path, TV_ELF_UNMOVED, &elf, &unread) != TV_OK)
         return NULL;
     if (id.length == 0 || tv_bytes_equal(tv_elf_build_id(elf), id))
         return elf;

@@ -253,8 +253,10 @@ static enum tv_status symbols_open_word(struct symbol_files *files, const char *
     if (!symbols_split_word(word, path, sizeof path, &base))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "symbols: expected ELF or ELF@BASE, found '%.100s'", word);
-    if (base == TV_ELF_UNMOVED && tv_symbol_folders_add(&files->folders, path))
-        return TV_OK;
+    if (tv_symbol_folders_add(&files->folders, path))
+        return base == TV_ELF_UNMOVED ? TV_OK
+                                      : tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                                                "symbols: a folder has no @BASE: '%.100s'", word);
     enum tv_status status = tv_elf_read(path, base, elf, err);
     struct tv_bytes file = tv_bytes_base_name(tv_bytes_of(path));
     if (status == TV_OK)
