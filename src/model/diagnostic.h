@@ -140,7 +140,7 @@ enum tv_severity tv_severity_find(const char *name);
     X(ASYNC_UNMATCHED_END, "async-unmatched-end", W,                                               \
       "async ends without a beginning: drawn from the first event of their id")                    \
     X(ASYNC_OPEN, "async-open", W,                                                                 \
-      "async slices without an end: drawn to the last event of their id")                          \
+      "async slices without an end: drawn to the last event of their id (S: of their thread)")     \
     X(ASYNC_BEGUN_TWICE, "async-begun-twice", E,                                                   \
       "async beginnings (S) of an id that is open already, left out")                              \
     X(ASYNC_STRAY_STEP, "async-stray-step", W,                                                     \
