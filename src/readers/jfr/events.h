@@ -25,7 +25,7 @@ struct tv_jfr_stack {
 
 struct tv_jfr_names {
     struct tv_profile_input *profile;
-    /* Of all chunks: */
+    /* For all chunks: */
     struct tv_map line_frames; /* frame << 32 | line -> the frame at that line */
     struct tv_map threads;     /* process << 32 | number of the key -> thread */
     struct tv_map thread_keys; /* id, with bit 63 for those of the operating system -> number */
@@ -33,7 +33,7 @@ struct tv_jfr_names {
     uint32_t *frames;          /* frames of the stack that is being read, from the leaf */
     uint32_t *frames_at_lines;
     size_t depth, capacity, line_capacity;
-    /* Of this chunk: */
+    /* For this chunk: */
     struct tv_jfr_chunk *chunk;
     uint32_t process;
     struct tv_jfr_program stack, frame;

@@ -25,7 +25,7 @@
 
 /* ---- event_kinds.c ----
  *
- * What the events of each type become.
+ * Kinds of events: what those of each type become.
  *
  * The table knows the events that need more than the rule: an event with a duration is a slice (and
  * with a stack a sample of its duration), any other an instant.

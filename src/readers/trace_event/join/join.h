@@ -82,7 +82,7 @@ struct tv_te_times {
     struct tv_idle_gap events; /* how the events are spread over time */
     tv_ns *file_ends;          /* by process of the head: from "convertedFrom", or TV_NO_TIME */
     size_t file_end_count;
-    /* Where open things of a thread end, as in tv_row_options; NULL: the trace does not fall
+    /* Ends of open things, by thread, as in tv_row_options; NULL: the trace does not fall
      * silent. Threads that joining adds later are not in it. */
     int64_t *idle_ends;
     size_t idle_end_count;
