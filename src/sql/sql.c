@@ -35,6 +35,7 @@ struct tv_sql {
     bool allows_files;
     bool has_creations; /* a query has created or dropped something */
     char picture[1024]; /* picture of the last error */
+    char quoted[120];   /* as in tv_sql_output */
     struct tv_sql_macros macros;
 };
 
@@ -57,19 +58,20 @@ static enum tv_status sql_fail(struct tv_error *err, const char *why)
     return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "SQL: %s", text);
 }
 
+static const char sql_unknown_column[] = "Binder Error: Referenced column \"";
+
 /* Fail like sql_fail, and keep the picture: the line of the query, and a mark under the place. */
 static enum tv_status sql_fail_query(struct tv_sql *sql, struct tv_error *err, const char *why)
 {
-    static const char unknown[] = "Binder Error: Referenced column \"";
     const char *picture = why ? strstr(why, "\n\nLINE ") : NULL;
     char name[80]; /* in double quotes, which the query has if it means a text */
     snprintf(sql->picture, sizeof sql->picture, "%s", picture ? picture + 2 : "");
     if (why &&
         (tv_sql_fail_absent(err, why) || (!sql->allows_files && tv_sql_fail_files(err, why))))
         return TV_ERR_USAGE;
-    if (!why || strncmp(why, unknown, sizeof unknown - 1) != 0)
+    if (!why || strncmp(why, sql_unknown_column, sizeof sql_unknown_column - 1) != 0)
         return sql_fail(err, why);
-    const char *column = why + sizeof unknown - 1;
+    const char *column = why + sizeof sql_unknown_column - 1;
     snprintf(name, sizeof name, "\"%.*s\"", (int)strcspn(column, "\""), column);
     if (!strstr(sql->picture, name))
         return sql_fail(err, why);
@@ -352,6 +354,15 @@ static bool sql_script_shorten(struct tv_sql *sql, struct sql_script *script)
     return true;
 }
 
+/* Note that the column which DuckDB's error calls unknown is taken as a text. */
+static void sql_note_quoted(struct tv_sql *sql, const char *why)
+{
+    const char *name = why + sizeof sql_unknown_column - 1;
+    size_t length = strlen(sql->quoted);
+    snprintf(sql->quoted + length, sizeof sql->quoted - length, "%s\"%.*s\"",
+             length > 0 ? ", " : "", (int)strcspn(name, "\""), name);
+}
+
 /* Prepare a statement again, with its quoted names that are no columns as texts, as SQLite takes
  * them. */
 static int sql_prepare_texts(struct tv_sql *sql, struct sql_script *script, duck_prepared *prepared)
@@ -364,6 +375,7 @@ static int sql_prepare_texts(struct tv_sql *sql, struct sql_script *script, duck
                    : tv_sql_find_unknown_name(lines, tv_duck.prepare_error(*prepared));
         if (name >= 0) {
             char *text = tv_sql_name_to_text(script->text, name);
+            sql_note_quoted(sql, tv_duck.prepare_error(*prepared));
             tv_free(script->text);
             script->text = text;
         }
@@ -574,21 +586,31 @@ struct sql_writing {
     bool is_list;     /* JSON: the arrays of several statements are in one */
 };
 
-/* Has a text more than one statement with rows? */
+/* Does the statement at `at` begin with one of these words?  NULL ends them. */
+static bool sql_begins_with(const char *at, const char *const *words)
+{
+    bool found = false;
+    for (; *words && !found; words++) {
+        const char *word = at;
+        found = tv_sql_take_word(&word, *words);
+    }
+    return found;
+}
+
+/* Has a text more than one statement whose rows are written?  As in sql_run_statement, a statement
+ * that changes rows, whose answer is their number, counts as the last one alone. */
 static bool sql_has_answers(const char *text)
 {
-    static const char *const others[] = {"alter",  "attach", "copy",    "create", "delete",
-                                         "detach", "drop",   "include", "insert", "update"};
+    static const char *const never[] = {"create", "drop", "include", NULL};
+    static const char *const last[] = {"alter",  "attach", "copy",     "delete", "detach",
+                                       "insert", "merge",  "truncate", "update", NULL};
     size_t count = 0;
-    for (const char *at = tv_sql_skip_space(text); *at; at = tv_sql_skip_space(at)) {
+    for (const char *at = tv_sql_skip_space(text); *at;) {
         const char *end = tv_sql_statement_end(at);
-        bool answers = end > at;
-        for (size_t i = 0; i < TV_COUNT(others) && answers; i++) {
-            const char *word = at;
-            answers = !tv_sql_take_word(&word, others[i]);
-        }
-        count += answers;
-        at = end + (*end == ';');
+        const char *next = tv_sql_skip_space(end + (*end == ';'));
+        count += end > at && !sql_begins_with(at, never) &&
+                 (*next == '\0' || !sql_begins_with(at, last));
+        at = next;
     }
     return count > 1;
 }
@@ -614,12 +636,21 @@ static enum tv_status sql_write(void *context, duck_result *result, struct tv_er
     return status;
 }
 
+/* Add to an error that quoted names were taken as texts: they may be its reason. */
+static void sql_explain_quoted(const struct tv_sql *sql, struct tv_error *err)
+{
+    size_t length = strlen(err->message);
+    if (sql->quoted[0] != '\0')
+        snprintf(err->message + length, sizeof err->message - length,
+                 "; no columns, so taken as texts: %s", sql->quoted);
+}
+
 /* Rewrite and run the statements of a text. */
 static enum tv_status sql_run_text(struct tv_sql *sql, const char *text,
                                    const struct sql_taker *taker, struct tv_error *err)
 {
     struct sql_script script = {0};
-    sql->picture[0] = '\0';
+    sql->picture[0] = sql->quoted[0] = '\0';
     enum tv_status status = tv_sql_rewrite(&sql->macros, text, &script.text, err);
     if (status != TV_OK)
         return status;
@@ -630,8 +661,10 @@ static enum tv_status sql_run_text(struct tv_sql *sql, const char *text,
         status = sql_run_statements(sql, &script, taker, err);
     tv_sql_watch_run(&sql->watch, false);
     sql_script_release(&script);
-    if (status != TV_OK)
+    if (status != TV_OK) {
+        sql_explain_quoted(sql, err);
         return tv_sql_watch_explain(&sql->watch, err);
+    }
     if (sql->limit.is_exceeded)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, TV_SQL_NO_MEMORY);
     /* Tables of events and arguments read the files again, and end early where that fails. */
@@ -645,8 +678,9 @@ enum tv_status tv_sql_run(struct tv_sql *sql, const char *text, struct tv_sql_ou
     struct sql_taker taker = {sql_write, &writing, output->all};
     writing.is_list = output->format == TV_SQL_JSON && output->all && sql_has_answers(text);
     enum tv_status status = sql_run_text(sql, text, &taker, err);
-    if (writing.is_list && writing.answers > 0)
-        tv_out_text(out, "\n]\n");
+    if (writing.is_list)
+        tv_out_text(out, writing.answers > 0 ? "\n]\n" : "[]\n");
+    memcpy(output->quoted, sql->quoted, sizeof output->quoted);
     return status;
 }
 

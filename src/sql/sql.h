@@ -75,14 +75,15 @@ struct tv_sql_output {
     bool all;       /* write the rows of each statement that has some, not of the last one alone */
     bool one_array; /* JSON: the rows of all runs are in one array; tv_sql_end_array ends it */
     bool in_array, array_has_rows; /* state of the JSON array */
+    char quoted[120]; /* names in double quotes that are no columns, so taken as texts */
 };
 
 /* End the array of JSON that holds the rows of several runs.  Without an answer it is empty. */
 void tv_sql_end_array(struct tv_sql_output *output, struct tv_out *out);
 
 /* Run the statements of a text, and write the rows of the last one, or of each.  JSON of several
- * statements with rows is an array of their arrays, also after an error.  TV_ERR_USAGE
- * with DuckDB's message for a wrong query, or when it ran longer than max_seconds. */
+ * statements with rows is an array of their arrays, and whole JSON also after an error.
+ * TV_ERR_USAGE with DuckDB's message for a wrong query, or when it ran longer than max_seconds. */
 enum tv_status tv_sql_run(struct tv_sql *sql, const char *text, struct tv_sql_output *output,
                           struct tv_out *out, struct tv_error *err) TV_MUST_CHECK;
 

@@ -11,6 +11,7 @@
  * the question is asked again of the files of that moment.
  */
 #include "cli/commands/cmd_fleet.h"
+#include "cli/commands/cmd_sql.h"
 
 #include <assert.h>
 #include <dirent.h>
@@ -383,6 +384,8 @@ static enum tv_status fleet_try_answer(struct tv_fleet_store *store, const char 
     tv_output_wait(&output, meter);
     status = tv_sql_run(store->sql, query, &how, &output.out, err);
     store->rows = how.rows;
+    if (status == TV_OK)
+        tv_sql_tell_quoted(&how, settings->quiet);
     *begun = status == TV_OK || (!output.path && output.out.total > 0);
     if (status != TV_OK && !*begun)
         output.out.length = 0;

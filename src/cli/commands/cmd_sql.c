@@ -167,6 +167,12 @@ static void cmd_sql_close(struct sql_opened *opened)
     tv_trace_free(opened->trace);
 }
 
+void tv_sql_tell_quoted(const struct tv_sql_output *how, bool quiet)
+{
+    if (how->quoted[0] != '\0' && !quiet)
+        tv_message("traceview: no columns, so taken as texts, as SQLite does: %s", how->quoted);
+}
+
 /* Ask all files as one trace. */
 static enum tv_status cmd_sql_ask(const struct tv_settings *settings, struct tv_sql_output *how,
                                   struct tv_out *out, struct tv_error *err)
@@ -176,6 +182,8 @@ static enum tv_status cmd_sql_ask(const struct tv_settings *settings, struct tv_
         cmd_sql_open(settings, settings->files.items, settings->files.count, &opened, err);
     if (status == TV_OK)
         status = tv_sql_run(opened.sql, settings->sql.query, how, out, err);
+    if (status == TV_OK)
+        tv_sql_tell_quoted(how, settings->quiet);
     cmd_sql_close(&opened);
     return status;
 }
@@ -202,6 +210,8 @@ static enum tv_status cmd_sql_ask_each(const struct tv_command *command,
             status = TV_OK;
         }
     }
+    if (status == TV_OK)
+        tv_sql_tell_quoted(how, settings->quiet);
     if (how->format == TV_SQL_JSON) {
         tv_sql_end_array(how, out);
         tv_out_char(out, '\n');

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_sql.h - the conversation of `sql` without a query. (cmd_sql_prompt.c) */
+/* cmd_sql.h - the conversation of `sql` without a query (cmd_sql_prompt.c), and notes on queries.
+ */
 #ifndef TV_CLI_COMMANDS_CMD_SQL_H
 #define TV_CLI_COMMANDS_CMD_SQL_H
 
@@ -14,6 +15,10 @@ struct tv_sql_output;
  * for which the database must be cancellable. */
 void tv_sql_prompt_converse(const struct tv_command *command, struct tv_sql *sql,
                             struct tv_sql_output *how, struct tv_out *out, bool *failed);
+
+/* Tell which names in double quotes were taken as texts by what ran last, unless `quiet`.
+ * (cmd_sql.c) */
+void tv_sql_tell_quoted(const struct tv_sql_output *how, bool quiet);
 
 /* List the words that the line editor completes; they need not be freed. */
 void tv_sql_prompt_list_words(struct tv_words *words);

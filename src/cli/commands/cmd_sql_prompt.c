@@ -98,8 +98,13 @@ static void prompt_start_canceller(struct prompt_canceller *canceller, struct tv
     pthread_mutex_init(&canceller->lock, NULL);
     canceller->started =
         tv_thread_start(&canceller->thread, TV_THREAD_STACK, prompt_cancel_thread, canceller) == 0;
-    if (canceller->started) /* not SA_RESTART: a line that is typed without an editor is dropped */
+    if (canceller
+            ->started) { /* not SA_RESTART: a line that is typed without an editor is dropped */
         sigaction(SIGINT, &(struct sigaction){.sa_handler = prompt_wake}, &canceller->older);
+        return;
+    }
+    pthread_mutex_destroy(&canceller->lock);
+    sem_destroy(&prompt_interrupted);
 }
 
 /* Note that a statement begins or has ended. */
@@ -159,6 +164,8 @@ static void prompt_run(const struct sql_prompt *prompt, const char *text)
         prompt_fail_statement(prompt, &reason);
     prompt_note_run(prompt->canceller, false);
     tv_out_flush(prompt->out);
+    if (reason.status == TV_OK)
+        tv_sql_tell_quoted(prompt->how, false);
 }
 
 /* Write the end of a query about a table: its name, regardless of case, as a text. */
