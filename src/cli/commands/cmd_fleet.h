@@ -91,8 +91,8 @@ char tv_fleet_detail_bits(unsigned without);
 
 /* Call a function with each batch whose file of traces is gone though it has traces that are
  * nowhere else. */
-void tv_fleet_find_lost(const char *to, void (*visit)(void *context, uint64_t batch),
-                        void *context);
+enum tv_status tv_fleet_find_lost(const char *to, void (*visit)(void *context, uint64_t batch),
+                                  void *context, struct tv_error *err) TV_MUST_CHECK;
 
 /* Write a line for each file of a batch that is missing or damaged, and how to repair the batch;
  * tell if there is one. */
@@ -165,10 +165,17 @@ bool tv_fleet_labels_find(const struct tv_fleet_labels *table, const char *path,
 
 struct tv_fleet_listing {
     struct tv_words names[TV_FLEET_FOLDERS]; /* without ".parquet", in ascending order */
+    bool is_steady;                          /* no other program changed them meanwhile */
 };
 
-/* Read all names.  A listing that was read before may be read again. */
-void tv_fleet_listing_read(struct tv_fleet_listing *listing, const char *to);
+/* Read all names.  A listing that was read before may be read again.  Fails when a folder that is
+ * there cannot be read; release the listing also then. */
+enum tv_status tv_fleet_listing_read(struct tv_fleet_listing *listing, const char *to,
+                                     struct tv_error *err) TV_MUST_CHECK;
+
+/* Fail unless the listing is steady: who removes files needs the names of one moment. */
+enum tv_status tv_fleet_listing_refuse_unsteady(const struct tv_fleet_listing *listing,
+                                                const char *to, struct tv_error *err) TV_MUST_CHECK;
 void tv_fleet_listing_release(struct tv_fleet_listing *listing);
 
 /* Tell whether the same batches and rollups count. */
@@ -223,7 +230,8 @@ enum tv_status tv_fleet_reopen(struct tv_fleet_store *store, struct tv_error *er
 
 /* Leave out the batches that lack a file of a table that the action reads, and tell which.
  * (cmd_fleet_damage.c) */
-void tv_fleet_note_missing(struct tv_fleet_store *store);
+enum tv_status tv_fleet_note_missing(struct tv_fleet_store *store,
+                                     struct tv_error *err) TV_MUST_CHECK;
 
 /* Is a file damaged, by its name without the table's folder? */
 bool tv_fleet_is_damaged(const struct tv_fleet_store *store, const char *name);

@@ -244,7 +244,7 @@ static void damage_note_lost(void *context, uint64_t number)
     damage_leave_out(store, &batch, TV_FLEET_TRACE);
 }
 
-void tv_fleet_note_missing(struct tv_fleet_store *store)
+enum tv_status tv_fleet_note_missing(struct tv_fleet_store *store, struct tv_error *err)
 {
     const struct tv_words *batches = &store->listing.names[TV_FLEET_TRACE];
     unsigned tables = damage_find_tables(store->settings);
@@ -252,8 +252,9 @@ void tv_fleet_note_missing(struct tv_fleet_store *store)
         if (strspn(batches->items[i], "0123456789abcdef") == 16 && batches->items[i][16] == '\0' &&
             strtoull(batches->items[i], NULL, 16) != 0)
             damage_note_batch(store, batches->items[i], tables);
-    if (tables != 0)
-        tv_fleet_find_lost(store->settings->fleet.to, damage_note_lost, store);
+    if (tables == 0)
+        return TV_OK;
+    return tv_fleet_find_lost(store->settings->fleet.to, damage_note_lost, store, err);
 }
 
 /* ---- Files of traces that are gone ---- */
@@ -322,18 +323,24 @@ static void damage_keep_lost(const char *to, const struct tv_fleet_listing *list
 
 /* A batch that is being removed looks like that, too, but its traces are in another one.  The
  * search is repeated if files changed meanwhile. */
-void tv_fleet_find_lost(const char *to, void (*visit)(void *context, uint64_t batch), void *context)
+enum tv_status tv_fleet_find_lost(const char *to, void (*visit)(void *context, uint64_t batch),
+                                  void *context, struct tv_error *err)
 {
     struct damage_batches bare = {0};
     struct tv_fleet_listing listing = {0}, after = {0};
     bool steady = false;
+    enum tv_status status = TV_OK;
     for (int i = 0; i < MAX_SEARCHES && !steady; i++) {
-        tv_fleet_listing_read(&listing, to);
+        status = tv_fleet_listing_read(&listing, to, err);
+        if (status != TV_OK)
+            break;
         damage_find_bare(to, &listing, &bare);
         if (bare.count == 0)
             break;
         damage_keep_lost(to, &listing, &bare);
-        tv_fleet_listing_read(&after, to);
+        status = tv_fleet_listing_read(&after, to, err);
+        if (status != TV_OK)
+            break;
         steady = tv_fleet_listing_is_equal(&listing, &after);
     }
     for (size_t i = 0; i < bare.count && steady; i++)
@@ -341,4 +348,5 @@ void tv_fleet_find_lost(const char *to, void (*visit)(void *context, uint64_t ba
     tv_free(bare.items);
     tv_fleet_listing_release(&listing);
     tv_fleet_listing_release(&after);
+    return status;
 }

@@ -207,7 +207,10 @@ static enum tv_status expiry_roll_up_all(struct expiry *expiry, bool *taken, str
     expiry_ask_batches(&query, expiry->edge);
     expiry->step = 0;
     *taken = false;
-    enum tv_status status = tv_fleet_list_batches(folder, tv_sql_end(&query), err);
+    enum tv_status status =
+        tv_fleet_listing_refuse_unsteady(&folder->store.listing, folder->to, err);
+    if (status == TV_OK)
+        status = tv_fleet_list_batches(folder, tv_sql_end(&query), err);
     tv_out_release(&query);
     for (size_t i = 0; i < folder->count && status == TV_OK && !*taken; i++) {
         /* One that a killed older version left is not about these traces yet. */

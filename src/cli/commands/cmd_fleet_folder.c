@@ -327,7 +327,10 @@ enum tv_status tv_fleet_replace_batches(struct fleet_folder *folder,
     struct tv_fleet_merge merge = {.batches = batches, .count = count};
     for (size_t i = 0; i < count; i++)
         batches[i] = entries[i].batch;
-    enum tv_status status = fleet_write_merged(folder, &merge, err);
+    enum tv_status status =
+        tv_fleet_listing_refuse_unsteady(&folder->store.listing, folder->to, err);
+    if (status == TV_OK)
+        status = fleet_write_merged(folder, &merge, err);
     for (size_t i = 0; i < count && status == TV_OK; i++)
         status = fleet_remove_batch(folder->to, batches[i], err);
     tv_free(batches);
@@ -395,12 +398,12 @@ static void fleet_keep_damaged(struct fleet_folder *folder)
 static enum tv_status fleet_clean_joined(struct fleet_folder *folder, struct tv_error *err)
 {
     struct tv_fleet_listing listing = {0};
-    tv_fleet_listing_read(&listing, folder->to);
+    enum tv_status status = tv_fleet_listing_read(&listing, folder->to, err);
     bool is_rolled_up = listing.names[TV_FLEET_ROLLUP].count > 0;
     tv_fleet_listing_release(&listing);
-    if (!is_rolled_up)
-        return TV_OK;
-    enum tv_status status = tv_fleet_remove_expired(folder, err);
+    if (status != TV_OK || !is_rolled_up)
+        return status;
+    status = tv_fleet_remove_expired(folder, err);
     if (status == TV_OK)
         status = tv_fleet_reopen(&folder->store, err);
     return status == TV_OK ? tv_fleet_list_batches(folder, fleet_counting, err) : status;
@@ -420,6 +423,8 @@ enum tv_status tv_fleet_compact(const struct tv_command *command,
             status = fleet_clean_joined(&folder, err);
         joins = status != TV_OK && tv_fleet_recover(&folder.store, err);
     }
+    if (status == TV_OK)
+        status = tv_fleet_listing_refuse_unsteady(&folder.store.listing, folder.to, err);
     if (status == TV_OK) {
         /* What was written now is not in the index, and is not old. */
         folder.removes = true;
@@ -615,6 +620,21 @@ static bool fleet_check_entry(const struct fleet_folder *folder, const struct fl
     return is_faulty;
 }
 
+/* Write the faults of all batches that were found, and what the folder has. */
+static void fleet_write_report(struct fleet_folder *folder, struct tv_out *out, int *code)
+{
+    uint64_t traces = 0, bytes = 0;
+    fleet_look_at_files(folder);
+    for (size_t i = 0; i < folder->count; i++) {
+        bytes += folder->entries[i].bytes;
+        if (fleet_check_entry(folder, &folder->entries[i], &traces, out))
+            *code = TV_EXIT_INPUT;
+    }
+    tv_out_format(
+        out, "traces\t%" PRIu64 "\nbatches\t%zu\nbytes\t%" PRIu64 "\nunused files\t%" PRIu64 "\n",
+        traces, folder->count, bytes, folder->left_files);
+}
+
 /* The views are not made: they fail when one file of many is damaged. */
 enum tv_status tv_fleet_check(const struct tv_command *command, const struct tv_settings *settings,
                               int *code, struct tv_error *err)
@@ -622,25 +642,16 @@ enum tv_status tv_fleet_check(const struct tv_command *command, const struct tv_
     (void)command;
     struct fleet_folder folder = {.to = settings->fleet.to};
     struct tv_output output;
-    uint64_t traces = 0, bytes = 0;
     tv_map_init(&folder.index);
     enum tv_status status = tv_fleet_open_bare(&folder.store, settings, err);
     if (status == TV_OK)
         status = tv_output_open(&output, settings->output, settings->quiet, err);
     if (status == TV_OK) {
         fleet_walk(&folder, TV_FLEET_TRACE, fleet_visit_batch);
-        tv_fleet_find_lost(folder.to, fleet_add_lost, &folder);
-        fleet_look_at_files(&folder);
-        for (size_t i = 0; i < folder.count; i++) {
-            bytes += folder.entries[i].bytes;
-            if (fleet_check_entry(&folder, &folder.entries[i], &traces, &output.out))
-                *code = TV_EXIT_INPUT;
-        }
-        tv_out_format(&output.out,
-                      "traces\t%" PRIu64 "\nbatches\t%zu\nbytes\t%" PRIu64
-                      "\nunused files\t%" PRIu64 "\n",
-                      traces, folder.count, bytes, folder.left_files);
-        status = tv_output_finish(&output, TV_OK, err);
+        status = tv_fleet_find_lost(folder.to, fleet_add_lost, &folder, err);
+        if (status == TV_OK)
+            fleet_write_report(&folder, &output.out, code);
+        status = tv_output_finish(&output, status, err);
     }
     tv_fleet_release_folder(&folder, code);
     return status;

@@ -11,7 +11,9 @@
  * If both readings are equal, nothing was published or removed between them: each batch is listed
  * with all of its files, and each trace is in a batch or in a rollup.  Otherwise all is read again.
  */
+#include <assert.h>
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -38,15 +40,18 @@ static void listing_clear(struct tv_words *names)
     *names = (struct tv_words){0};
 }
 
-/* Read the names of a table, without their suffix, in ascending order. */
-static void listing_read(const char *to, enum tv_fleet_table table, struct tv_words *names)
+/* Read the names of a table, without their suffix, in ascending order.  A folder that is not there
+ * has none; one that cannot be read is an error, because its files would be taken as absent. */
+static enum tv_status listing_read(const char *to, enum tv_fleet_table table,
+                                   struct tv_words *names, struct tv_error *err)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", to, tv_fleet_table_name(table));
     DIR *files = opendir(path);
+    int reason = files || errno == ENOENT ? 0 : errno;
     const struct dirent *file;
     listing_clear(names);
-    while (files && (file = readdir(files))) {
+    while (files && (errno = 0, file = readdir(files))) {
         if (file->d_name[0] == '.' || !tv_text_ends_with(file->d_name, SUFFIX))
             continue;
         size_t length = strlen(file->d_name) - strlen(SUFFIX);
@@ -54,10 +59,18 @@ static void listing_read(const char *to, enum tv_fleet_table table, struct tv_wo
         memcpy(name, file->d_name, length);
         tv_words_add(names, name);
     }
-    if (files)
+    if (files) {
+        reason = errno;
         closedir(files);
+    }
     if (names->count > 0)
         qsort(names->items, names->count, sizeof *names->items, listing_compare);
+    return reason == 0
+               ? TV_OK
+               : tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
+                         "%s: cannot be listed: %s: make it readable and run this again; no trace "
+                         "is lost or counts twice",
+                         path, strerror(reason));
 }
 
 static bool listing_has_equal_names(const struct tv_words *a, const struct tv_words *b)
@@ -70,28 +83,49 @@ static bool listing_has_equal_names(const struct tv_words *a, const struct tv_wo
     return true;
 }
 
-/* Read a table again; tell if its names are the same. */
-static bool listing_is_steady(const char *to, enum tv_fleet_table table,
-                              const struct tv_fleet_listing *listing)
+/* Read a table again; unless its names are the same, the listing is not steady. */
+static enum tv_status listing_read_again(struct tv_fleet_listing *listing, const char *to,
+                                         enum tv_fleet_table table, struct tv_error *err)
 {
     struct tv_words again = {0};
-    listing_read(to, table, &again);
-    bool equal = listing_has_equal_names(&again, &listing->names[table]);
+    enum tv_status status = listing_read(to, table, &again, err);
+    listing->is_steady =
+        listing->is_steady && listing_has_equal_names(&again, &listing->names[table]);
     listing_clear(&again);
-    return equal;
+    return status;
 }
 
-void tv_fleet_listing_read(struct tv_fleet_listing *listing, const char *to)
+enum tv_status tv_fleet_listing_read(struct tv_fleet_listing *listing, const char *to,
+                                     struct tv_error *err)
 {
-    bool steady = false;
-    for (int i = 0; i < MAX_READINGS && !steady; i++) {
-        listing_read(to, TV_FLEET_ROLLUP, &listing->names[TV_FLEET_ROLLUP]);
-        listing_read(to, TV_FLEET_TRACE, &listing->names[TV_FLEET_TRACE]);
-        for (int table = 0; table < TV_FLEET_TRACE; table++)
-            listing_read(to, (enum tv_fleet_table)table, &listing->names[table]);
-        steady = listing_is_steady(to, TV_FLEET_TRACE, listing) &&
-                 listing_is_steady(to, TV_FLEET_ROLLUP, listing);
+    static const enum tv_fleet_table order[] = {
+        TV_FLEET_ROLLUP, TV_FLEET_TRACE,  TV_FLEET_METHOD_NAME, TV_FLEET_METHOD, TV_FLEET_PATH,
+        TV_FLEET_THREAD, TV_FLEET_SAMPLE, TV_FLEET_FINDING,     TV_FLEET_FRAME,  TV_FLEET_SLICE};
+    enum tv_status status = TV_OK;
+    static_assert(TV_COUNT(order) == TV_FLEET_FOLDERS, "each table is read");
+    listing->is_steady = false;
+    for (int i = 0; i < MAX_READINGS && status == TV_OK && !listing->is_steady; i++) {
+        for (size_t k = 0; k < TV_COUNT(order) && status == TV_OK; k++)
+            status = listing_read(to, order[k], &listing->names[order[k]], err);
+        listing->is_steady = true;
+        if (status == TV_OK)
+            status = listing_read_again(listing, to, TV_FLEET_TRACE, err);
+        if (status == TV_OK)
+            status = listing_read_again(listing, to, TV_FLEET_ROLLUP, err);
     }
+    return status;
+}
+
+enum tv_status tv_fleet_listing_refuse_unsteady(const struct tv_fleet_listing *listing,
+                                                const char *to, struct tv_error *err)
+{
+    if (listing->is_steady)
+        return TV_OK;
+    return tv_fail(
+        err, TV_ERR_IO, TV_NO_OFFSET,
+        "%s: other programs changed its files during each of %d readings: run this again "
+        "when they are done; no trace is lost or counts twice",
+        to, MAX_READINGS);
 }
 
 void tv_fleet_listing_release(struct tv_fleet_listing *listing)

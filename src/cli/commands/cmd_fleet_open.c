@@ -203,11 +203,17 @@ static enum tv_status fleet_open_views(struct tv_fleet_store *store, struct tv_e
 enum tv_status tv_fleet_open(struct tv_fleet_store *store, const struct tv_settings *settings,
                              struct tv_error *err)
 {
+    char folder[PATH_MAX];
     *store = (struct tv_fleet_store){.settings = settings};
-    tv_fleet_listing_read(&store->listing, settings->fleet.to);
-    tv_fleet_note_missing(store);
+    enum tv_status status = fleet_find_folder(settings->fleet.to, folder, err);
+    if (status == TV_OK)
+        status = tv_fleet_listing_read(&store->listing, settings->fleet.to, err);
+    if (status == TV_OK)
+        status = tv_fleet_note_missing(store, err);
+    if (status != TV_OK)
+        return status;
     store->meter = tv_meter_start(&store->progress, settings->quiet);
-    enum tv_status status = fleet_open_views(store, err);
+    status = fleet_open_views(store, err);
     if (status != TV_OK && tv_fleet_recover(store, err))
         return TV_OK;
     return status;
@@ -307,18 +313,20 @@ bool tv_fleet_may_be_damage(const struct tv_error *err)
 
 enum tv_status tv_fleet_reopen(struct tv_fleet_store *store, struct tv_error *err)
 {
-    tv_fleet_listing_read(&store->listing, store->settings->fleet.to);
+    enum tv_status status = tv_fleet_listing_read(&store->listing, store->settings->fleet.to, err);
     tv_sql_close(store->sql);
     store->sql = NULL;
-    return fleet_open_views(store, err);
+    return status == TV_OK ? fleet_open_views(store, err) : status;
 }
 
-/* Have other programs changed the files since they were listed? */
+/* Have other programs changed the files since they were listed?  Files that cannot be listed now
+ * are no such change: the error of before stays. */
 static bool fleet_has_changed(const struct tv_fleet_store *store)
 {
     struct tv_fleet_listing now = {0};
-    tv_fleet_listing_read(&now, store->settings->fleet.to);
-    bool changed = !tv_fleet_listing_is_equal(&now, &store->listing);
+    struct tv_error ignored = {0};
+    bool changed = tv_fleet_listing_read(&now, store->settings->fleet.to, &ignored) == TV_OK &&
+                   !tv_fleet_listing_is_equal(&now, &store->listing);
     tv_fleet_listing_release(&now);
     return changed;
 }
