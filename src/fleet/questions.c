@@ -163,6 +163,12 @@ enum tv_status tv_fleet_take_label(struct tv_bytes *left, struct tv_bytes *key,
     return TV_OK;
 }
 
+/* The unit of a trace, which is `t` in DuckDB: a label may tell it, and calls are in ns. */
+#define FLEET_UNIT "coalesce(nullif(t.unit, 'nanoseconds'), t.labels['unit'], 'ns')"
+#define FLEET_SERVER_UNIT                                                                          \
+    "multiIf(ifNull(unit, '') not in ('', 'nanoseconds'), unit, "                                  \
+    "has(label_keys, 'unit'), label_values[indexOf(label_keys, 'unit')], 'ns')"
+
 /* Append the label of a trace, which is `t` in DuckDB: a column, or an entry of the map or lists.
  */
 static void fleet_put_label(struct tv_out *sql, enum tv_sql_dialect dialect, struct tv_bytes key)
@@ -173,12 +179,15 @@ static void fleet_put_label(struct tv_out *sql, enum tv_sql_dialect dialect, str
         "coalesce(t.?, t.labels[?])",
         "if(empty(?), label_values[indexOf(label_keys, ?)], ?)",
     };
-    static const char *const facts[] = {"program", "host", "format", "unit"};
+    static const char *const units[] = {FLEET_UNIT, FLEET_SERVER_UNIT};
+    static const char *const facts[] = {"program", "host", "format"};
     const char *column = fleet_label_column(key), *own = NULL;
     for (size_t i = 0; i < TV_COUNT(facts); i++)
         if (tv_bytes_equal(key, tv_bytes_of(facts[i])))
             own = facts[i];
-    if (own) /* the trace itself tells it; else a label may */
+    if (tv_bytes_equal(key, TV_BYTES("unit")))
+        tv_out_text(sql, units[dialect]);
+    else if (own) /* the trace itself tells it; else a label may */
         tv_sql_put(
             sql, dialect, both[dialect],
             (const struct tv_sql_word[]){TV_SQL_NAME(own), TV_SQL_TEXT(key), TV_SQL_NAME(own)},
@@ -281,9 +290,6 @@ void tv_fleet_ask_similar(struct tv_out *sql, const char *method)
                 "levenshtein(lower(name), lower(?)) <= 2 order by length(name), name limit 3",
                 part, part);
 }
-
-/* The unit of a trace `t`: calls are in ns. */
-#define FLEET_UNIT "coalesce(nullif(t.unit, 'nanoseconds'), 'ns')"
 
 enum tv_status tv_fleet_ask_all_units(struct tv_out *sql, const struct tv_fleet_question *question,
                                       struct tv_error *err)
