@@ -222,6 +222,15 @@ static void fleet_tell_units(struct tv_fleet_store *store, const struct tv_fleet
     tv_out_release(&query);
 }
 
+/* May the figures of an answer have several units?  Numbers of calls have none, and these groups
+ * part them. */
+static bool fleet_may_mix_units(const struct tv_fleet_question *question)
+{
+    const char *grouped = question->by ? question->by : "version";
+    return strcmp(question->figure, "calls") != 0 && strcmp(grouped, "unit") != 0 &&
+           strcmp(grouped, "format") != 0;
+}
+
 /* Ask a question about a method, which `put` writes as SQL. */
 static enum tv_status fleet_ask_question(const struct tv_settings *settings,
                                          enum tv_status (*put)(struct tv_out *,
@@ -235,7 +244,6 @@ static enum tv_status fleet_ask_question(const struct tv_settings *settings,
         .where = settings->fleet.where,
         .figure = fleet_figures[settings->fleet.figure],
     };
-    const char *grouped = question.by ? question.by : "version";
     struct tv_fleet_store store;
     struct tv_out query;
     tv_out_init_memory(&query);
@@ -246,7 +254,7 @@ static enum tv_status fleet_ask_question(const struct tv_settings *settings,
             status = tv_fleet_write_answer(&store, tv_sql_end(&query), err);
         if (status == TV_OK && store.rows == 0 && !settings->quiet)
             fleet_tell_unknown_method(&store);
-        else if (status == TV_OK && !settings->quiet && strcmp(grouped, "unit") != 0)
+        else if (status == TV_OK && !settings->quiet && fleet_may_mix_units(&question))
             fleet_tell_units(&store, &question);
         tv_fleet_close(&store, code);
     }
