@@ -39,14 +39,16 @@
 #include "cli/output/output.h"
 
 #define SEED_DIGITS 16
+#define HIDDEN_DIGITS 16
 
 /* The work of `expire`. */
 struct expiry {
     struct fleet_folder *folder;
-    int64_t edge;    /* older traces expire; microseconds since 1970 */
-    uint64_t seed;   /* of the numbers of rollups */
-    uint64_t step;   /* the last number that is taken */
-    uint64_t traces; /* that expired */
+    int64_t edge;                   /* older traces expire; microseconds since 1970 */
+    uint64_t seed;                  /* of the numbers of rollups */
+    uint64_t step;                  /* the last number that is taken */
+    uint64_t traces;                /* that expired */
+    char hidden[HIDDEN_DIGITS + 1]; /* random digits of names that are not final */
 };
 
 /* ---- Names that one program gets ---- */
@@ -83,12 +85,13 @@ static enum tv_status expiry_publish(const struct expiry *expiry, const char *hi
     return *taken ? TV_OK : tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", name, strerror(reason));
 }
 
-/* Put the path of a file that has no final name yet.  A file that a killed program left is removed
- * as others are. */
+/* Put the path of a file that has no final name yet.  Programs of several containers on one volume
+ * may have the same process ID, and the random digits keep their files apart.  A file that a killed
+ * program left is removed as others are. */
 static void expiry_put_hidden(const struct expiry *expiry, char path[PATH_MAX])
 {
-    snprintf(path, PATH_MAX, "%s/%s/.traceview-%ld-expire.tmp", expiry->folder->to,
-             tv_fleet_table_name(TV_FLEET_ROLLUP), (long)getpid());
+    snprintf(path, PATH_MAX, "%s/%s/.traceview-%ld-%s-expire.tmp", expiry->folder->to,
+             tv_fleet_table_name(TV_FLEET_ROLLUP), (long)getpid(), expiry->hidden);
 }
 
 /* Make the file rollup/seed, unless it is there, and read it. */
@@ -307,6 +310,8 @@ enum tv_status tv_fleet_expire(const struct tv_command *command, const struct tv
     struct expiry expiry = {.folder = &folder, .edge = tv_fleet_time_before(settings->fleet.keep)};
     tv_map_init(&folder.index);
     enum tv_status status = tv_fleet_open_complete(&folder.store, settings, err);
+    if (status == TV_OK)
+        status = tv_random_hex(expiry.hidden, HIDDEN_DIGITS, err);
     for (bool works = status == TV_OK; works;) {
         status = expiry_work(&expiry, err);
         works = status != TV_OK && tv_fleet_recover(&folder.store, err);
