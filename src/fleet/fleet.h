@@ -19,7 +19,9 @@
 #include "sql/sql.h"
 
 #define TV_FLEET_SCHEMA 1
-#define TV_FLEET_SCHEMA_TEXT "1"
+#define TV_FLEET_TEXT_OF(number) #number
+#define TV_FLEET_EXPANDED_TEXT_OF(macro) TV_FLEET_TEXT_OF(macro)
+#define TV_FLEET_SCHEMA_TEXT TV_FLEET_EXPANDED_TEXT_OF(TV_FLEET_SCHEMA)
 #define TV_FLEET_HASH 32u /* bytes of SHA-256 */
 
 /* The tables.  TRACE is written last: rows of the others count only with it.  A batch without rows
