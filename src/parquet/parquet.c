@@ -720,8 +720,6 @@ static void parquet_put_group(struct tv_thrift *thrift, const struct tv_parquet 
     tv_thrift_end(thrift);
 }
 
-/* Write the FileMetaData: 1 version, 2 schema, 3 rows, 4 row groups, 6 program,
- * 7 orders of the columns. */
 /* Write the notes as key_value_metadata. */
 static void parquet_put_notes(struct tv_thrift *thrift, const struct tv_parquet *parquet)
 {
@@ -736,6 +734,8 @@ static void parquet_put_notes(struct tv_thrift *thrift, const struct tv_parquet 
     }
 }
 
+/* Write the FileMetaData: 1 version, 2 schema, 3 rows, 4 row groups, 5 notes, 6 program,
+ * 7 orders of the columns. */
 static void parquet_put_metadata(const struct tv_parquet *parquet, struct tv_out *out)
 {
     struct tv_thrift thrift = {.out = out};
