@@ -85,11 +85,14 @@ static bool damage_check_file(struct tv_sql *sql, const struct damage_batch *bat
         return false;
     if (!missing && tv_fleet_read_file(sql, table, name, &reason) == TV_OK)
         return false;
-    tv_out_format(out, "%016" PRIx64 ": %s/%s is %s: the rows of %s of ", batch->number, folder,
-                  name, missing ? "missing" : "damaged", folder);
+    tv_out_format(out, "%016" PRIx64 ": %s/%s is %s: ", batch->number, folder, name,
+                  missing ? "missing" : "damaged");
+    if (table != TV_FLEET_TRACE)
+        tv_out_format(out, "the rows of %s of ", folder);
     if (batch->traces > 0)
-        tv_out_format(out, "%" PRIu64 " %s are lost", batch->traces,
-                      tv_plural((size_t)batch->traces, "trace", "traces"));
+        tv_out_format(out, "%" PRIu64 " %s %s lost", batch->traces,
+                      tv_plural((size_t)batch->traces, "trace", "traces"),
+                      table == TV_FLEET_TRACE && batch->traces == 1 ? "is" : "are");
     else
         tv_out_text(out, "its traces are lost");
     if (!missing)
@@ -132,7 +135,7 @@ static void damage_put_advice(struct tv_sql *sql, const struct damage_batch *bat
     struct tv_error ignored = {0};
     tv_out_format(out,
                   "  restore the file from a copy; or remove the batch, rm %s/*/%016" PRIx64
-                  ".*, and add its traces again",
+                  ".*, and add ",
                   batch->to, batch->number);
     tv_out_init_memory(&query);
     tv_out_init_memory(&traces);
@@ -144,9 +147,9 @@ static void damage_put_advice(struct tv_sql *sql, const struct damage_batch *bat
     bool is_known = tv_sql_for_each_row(sql, tv_sql_end(&query), 1, damage_take_trace, &traces,
                                         &ignored) == TV_OK;
     bool is_listed = is_known || damage_put_keys(batch, &traces);
-    tv_out_text(out, is_known    ? ":\n"
-                     : is_listed ? ", whose SHA-256 begin with:\n"
-                                 : "; those of other batches are skipped\n");
+    tv_out_text(out, is_known    ? "its traces again:\n"
+                     : is_listed ? "again the traces whose SHA-256 begins with:\n"
+                                 : "its traces again; those of other batches are skipped\n");
     tv_out_bytes(out, (struct tv_bytes){traces.buffer, is_listed ? traces.length : 0});
     if (is_listed && batch->traces > SHOWN_TRACES)
         tv_out_format(out, "    and %" PRIu64 " more\n", batch->traces - SHOWN_TRACES);
