@@ -159,9 +159,9 @@ static void fleet_tell_unknown_method(struct tv_fleet_store *store)
                    where ? " with " : "", where ? where : "", method, (int)names.length,
                    (const char *)names.buffer);
     else
-        tv_message("traceview: no trace%s%s has a method named '%s': `traceview fleet trends` "
-                   "lists the largest ones",
-                   where ? " with " : "", where ? where : "", method);
+        tv_message("traceview: no trace%s%s has a method named '%s': `traceview fleet trends "
+                   "--to %s` lists the largest ones",
+                   where ? " with " : "", where ? where : "", method, settings->fleet.to);
     tv_out_release(&names);
     tv_out_release(&query);
 }
@@ -365,8 +365,8 @@ static enum tv_status fleet_tell_unknown_patterns(struct tv_fleet_store *store,
                                          &methods, err);
         if (status == TV_OK && methods == 0)
             tv_message("traceview: %s: no trace has a method of this name: `traceview fleet "
-                       "trends` lists the largest ones",
-                       conditions->items[i]);
+                       "trends --to %s` lists the largest ones",
+                       conditions->items[i], store->settings->fleet.to);
         tv_out_release(&query);
     }
     return status;

@@ -365,8 +365,9 @@ static enum tv_status fleet_read_sides(struct fleet_comparing *comparing, const 
             status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                              "--%s: the fleet has no trace of %s: `traceview fleet sql 'select "
                              "version, device, scenario, count(*) as traces from trace group by "
-                             "all'` lists what it has",
-                             side == 0 ? "base" : "new", side == 0 ? fleet->base : fleet->fresh);
+                             "all' --to %s` lists what it has",
+                             side == 0 ? "base" : "new", side == 0 ? fleet->base : fleet->fresh,
+                             fleet->to);
     if (status == TV_OK && comparing->table->by == TV_ROWS_BY_PATH)
         status = fleet_read_paths(comparing, err);
     else if (status == TV_OK)
