@@ -232,8 +232,12 @@ struct tv_fleet_question {
 /* Words of --figure, "|" between them. */
 #define TV_FLEET_FIGURES "excl|incl|excl_cpu|incl_cpu|calls|max|p50|p95|p99"
 
-/* Append the SELECT of up to three methods whose names have this one in them, or almost are it. */
+/* Append the SELECT of up to three methods whose names have this one in them, or almost are it:
+ * with or without the class, but for an edit per three letters, two at most. */
 void tv_fleet_ask_similar(struct tv_out *sql, const char *method);
+
+/* Append the query for the number of methods that a question about this one means. */
+void tv_fleet_ask_named(struct tv_out *sql, const char *method);
 
 /* Append a query for the number of units of all traces of a question, which is fast, and one for
  * the units of those that have its method: a row for each, with the number of traces. */

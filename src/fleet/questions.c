@@ -256,18 +256,24 @@ static void fleet_put_rows_of(struct tv_out *sql, const char *table)
                   table, table);
 }
 
+/* Append the condition of the rows of `method_name` that a question about a method means. */
+static void fleet_put_named(struct tv_out *sql, const char *method)
+{
+    const struct tv_sql_word name = TV_SQL_TEXT(tv_bytes_of(method));
+    TV_DUCK_PUT(sql,
+                "(name = ? or class || '.' || name = ? or "
+                "concat_ws(' ', concat_ws('.', class, name), signature) = ? or form = ?)",
+                name, name, name, name);
+}
+
 /* Append the common table `runs`: a row for each trace of the question, with its figure. */
 static enum tv_status fleet_put_runs(struct tv_out *sql, const struct tv_fleet_question *question,
                                      struct tv_error *err)
 {
-    const struct tv_sql_word method = TV_SQL_TEXT(tv_bytes_of(question->method));
-    TV_DUCK_PUT(sql,
-                "with methods as (select method from method_name where name = ? or "
-                "class || '.' || name = ? or "
-                "concat_ws(' ', concat_ws('.', class, name), signature) = ? or form = ?), "
-                "run as (select "
-                "trace, batch, uri, coalesce(recorded, added) as began, ",
-                method, method, method, method);
+    tv_out_text(sql, "with methods as (select method from method_name where ");
+    fleet_put_named(sql, question->method);
+    tv_out_text(sql, "), run as (select "
+                     "trace, batch, uri, coalesce(recorded, added) as began, ");
     fleet_put_group(sql, question);
     enum tv_status status = fleet_put_where(sql, question->where, err);
     tv_out_text(sql, "), runs as (select r.trace, any_value(r.uri) as uri, any_value(r.began) as "
@@ -284,11 +290,20 @@ static enum tv_status fleet_put_runs(struct tv_out *sql, const struct tv_fleet_q
 void tv_fleet_ask_similar(struct tv_out *sql, const char *method)
 {
     const struct tv_sql_word part = TV_SQL_TEXT(tv_bytes_of(method));
-    TV_DUCK_PUT(sql,
-                "select name from (select distinct concat_ws('.', class, name) as name from "
-                "method_name) where contains(lower(name), lower(?)) or "
-                "levenshtein(lower(name), lower(?)) <= 2 order by length(name), name limit 3",
-                part, part);
+    TV_DUCK_PUT(
+        sql,
+        "select name from (select concat_ws('.', class, name) as name, "
+        "min(least(damerau_levenshtein(lower(concat_ws('.', class, name)), lower(?)), "
+        "damerau_levenshtein(lower(name), lower(?)))) as edits from method_name group by 1) "
+        "where contains(lower(name), lower(?)) or edits <= least(2, length(?) // 3) "
+        "order by length(name), name limit 3",
+        part, part, part, part);
+}
+
+void tv_fleet_ask_named(struct tv_out *sql, const char *method)
+{
+    tv_out_text(sql, "select count(*) from method_name where ");
+    fleet_put_named(sql, method);
 }
 
 enum tv_status tv_fleet_ask_all_units(struct tv_out *sql, const struct tv_fleet_question *question,

@@ -142,6 +142,28 @@ static enum tv_status fleet_take_name(void *context, const struct tv_sql_value *
     return TV_OK;
 }
 
+static enum tv_status fleet_take_count(void *context, const struct tv_sql_value *values,
+                                       struct tv_error *err)
+{
+    (void)err;
+    *(uint64_t *)context = tv_fleet_value_key(&values[0]);
+    return TV_OK;
+}
+
+/* Does any trace of the fleet have the method? */
+static bool fleet_has_method(struct tv_fleet_store *store, const char *method)
+{
+    struct tv_error ignored = {0}; /* the question itself was answered */
+    struct tv_out query;
+    uint64_t count = 0;
+    tv_out_init_memory(&query);
+    tv_fleet_ask_named(&query, method);
+    enum tv_status status =
+        tv_sql_for_each_row(store->sql, tv_sql_end(&query), 1, fleet_take_count, &count, &ignored);
+    tv_out_release(&query);
+    return status == TV_OK && count > 0;
+}
+
 /* An answer about a method has no rows: its name may be misspelled, or no trace have the labels. */
 static void fleet_tell_unknown_method(struct tv_fleet_store *store)
 {
@@ -149,6 +171,12 @@ static void fleet_tell_unknown_method(struct tv_fleet_store *store)
     const char *where = settings->fleet.where, *method = settings->files.items[0];
     struct tv_error ignored = {0}; /* the question itself was answered */
     struct tv_out query, names;
+    if (fleet_has_method(store, method)) {
+        tv_message("traceview: the fleet has a method named '%s', but the answer has no trace "
+                   "of it%s%s",
+                   method, where ? ": none has " : "", where ? where : "");
+        return;
+    }
     tv_out_init_memory(&query);
     tv_out_init_memory(&names);
     tv_fleet_ask_similar(&query, method);
@@ -164,14 +192,6 @@ static void fleet_tell_unknown_method(struct tv_fleet_store *store)
                    where ? " with " : "", where ? where : "", method, settings->fleet.to);
     tv_out_release(&names);
     tv_out_release(&query);
-}
-
-static enum tv_status fleet_take_count(void *context, const struct tv_sql_value *values,
-                                       struct tv_error *err)
-{
-    (void)err;
-    *(uint64_t *)context = tv_fleet_value_key(&values[0]);
-    return TV_OK;
 }
 
 /* Units, as "ns of 3 traces, bytes of 1 trace". */
@@ -662,12 +682,18 @@ static enum tv_status fleet_check_figure(const struct fleet_action *action, unsi
                    of_paths, fleet_figures[figure]);
 }
 
+/* Is there one argument, which is not empty?  DuckDB says what an empty query is. */
+static bool fleet_has_one_text(const struct fleet_action *action, const struct tv_words *words)
+{
+    return words->count == 1 && (action->run == fleet_sql || words->items[0][0] != '\0');
+}
+
 /* Check the arguments after the action's name. */
 static enum tv_status fleet_check_arguments(const struct fleet_action *action,
                                             struct tv_settings *settings, struct tv_error *err)
 {
     size_t count = settings->files.count;
-    bool right = action->takes == FLEET_TAKES_TEXT      ? count == 1
+    bool right = action->takes == FLEET_TAKES_TEXT ? fleet_has_one_text(action, &settings->files)
                  : action->takes == FLEET_TAKES_NOTHING ? count == 0
                                                         : count > 0;
     if (!right)
