@@ -459,8 +459,7 @@ static void info_json_counts(struct tv_out *out, const struct tv_info *info,
     tv_json_put_u64(out, NEXT, "methods", sums->methods);
     tv_json_put_u64(out, NEXT, "frames", head->frame_count);
     tv_json_put_u64(out, NEXT, "records", sums->records);
-    tv_json_put_some_i64(out, NEXT, "calls", tv_figures_count_calls(head),
-                         (int64_t)info->counts.facts.calls);
+    tv_json_put_u64(out, NEXT, "calls", info->counts.facts.calls);
     tv_json_put_u64(out, NEXT, "unmatched_exits", info->counts.facts.unmatched_exits);
     tv_json_put_u64(out, NEXT, "open_calls", info->counts.facts.open_calls);
     tv_json_put_u64(out, NEXT, "unrolls", sums->unrolls);
