@@ -20,6 +20,7 @@
 #include "base/memory.h"
 #include "cli/input/user_folder.h"
 #include "cli/options.h"
+#include "fleet/rowbinary.h"
 
 #define SCHEME "clickhouse+"
 #define LONGEST_HOST 255u
@@ -250,6 +251,9 @@ static void server_set_body(struct tv_fleet_server *server, struct server_exchan
 /* Advice for the usual errors of ClickHouse, by their numbers. */
 static const char no_database[] = "the server has no such database: make it with CREATE DATABASE",
                   no_fleet[] = "the database has no fleet: `traceview fleet add` makes it",
+                  no_table[] = "the query names a table that the database does not have; those of "
+                               "the fleet are " TV_FLEET_SERVER_PREFIX "trace and others, which "
+                               "`traceview fleet schema` lists",
                   wrong_password[] =
                       "the server refuses the name or the password: set CLICKHOUSE_USER and "
                       "CLICKHOUSE_PASSWORD, or see ~/.config/traceview/clickhouse",
@@ -257,11 +261,12 @@ static const char no_database[] = "the server has no such database: make it with
                       "the user may not change settings: its profile needs readonly = 2 "
                       "instead of 1";
 #define READONLY 164L
+#define NO_TABLE 60L
 static const struct {
     long number;
     const char *advice; /* NULL: it is the query's fault */
 } server_errors[] = {{81, no_database},
-                     {60, no_fleet},
+                     {NO_TABLE, no_fleet},
                      {TV_FLEET_NO_COLUMN, NULL},
                      {192, wrong_password},
                      {193, wrong_password},
@@ -279,6 +284,8 @@ static enum tv_status server_fail_code(const char *text, long number, struct tv_
     enum tv_status status = TV_ERR_IO;
     if (number == READONLY && strstr(text, "setting"))
         return tv_fail(err, status, TV_NO_OFFSET, "%s", no_settings);
+    if (number == NO_TABLE && !strstr(text, TV_FLEET_SERVER_PREFIX))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s", no_table);
     for (size_t i = 0; i < TV_COUNT(server_errors); i++) {
         if (server_errors[i].number != number)
             continue;
