@@ -123,8 +123,10 @@ static bool editor_find_history(const char *name, char path[PATH_MAX])
            snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX;
 }
 
-/* Ctrl-C drops the line that is edited.  libedit has no other way out of its loop than a jump, as
- * other shells do; while nothing is edited, the key is for the process that runs the query. */
+/* Ctrl-C drops the line that is edited; while nothing is edited, the key is for the process that
+ * runs the query.  libedit has no way out of its loop but a jump.  It mostly waits for a key; a
+ * signal at the moment in which it allocates memory may leave the allocator locked, and the prompt
+ * hangs. */
 static sigjmp_buf editor_dropped;
 static volatile sig_atomic_t editor_edits;
 

@@ -11,10 +11,6 @@
 #include "base/memory.h"
 #include "symbols/debug_folders.h"
 
-/* A profile may name any number of files: look for so many, and keep so many open. */
-#define MAX_SOUGHT 4096u
-#define MAX_OPEN 128u
-
 bool tv_symbol_folders_add(struct tv_symbol_folders *folders, const char *path)
 {
     struct stat info;
@@ -120,7 +116,7 @@ struct tv_elf *tv_symbol_folders_find(struct tv_symbol_folders *folders, struct 
     uint32_t number = tv_map_find(&folders->found, hash);
     if (number != TV_NONE)
         return folders->elfs[number];
-    if (folders->elf_count == MAX_SOUGHT || folders->open == MAX_OPEN)
+    if (folders->elf_count == TV_SYMBOL_FILES_SOUGHT || folders->open == TV_SYMBOL_FILES_OPEN)
         return NULL;
     struct tv_elf *elf = symbol_folders_open(folders, path, id);
     folders->elfs = tv_array_reserve(folders->elfs, &folders->elf_capacity, folders->elf_count + 1,

@@ -17,6 +17,11 @@
 #include "base/map.h"
 #include "symbols/elf.h"
 
+/* A profile may name any number of files: so many are looked for and stay open, in the folders and,
+ * apart from these, by build ID on this machine (symbols.c). */
+#define TV_SYMBOL_FILES_SOUGHT 4096u
+#define TV_SYMBOL_FILES_OPEN 128u
+
 /* Folders, and the files that were looked for.  All zero: none. */
 struct tv_symbol_folders {
     char **folders;

@@ -12,8 +12,7 @@
  *                                          the file with that build ID on this machine; both are
  *                                          opened when they are first asked for
  *
- * A profile is untrusted and may name any number of build IDs: 4096 are looked for, 128 files stay
- * open.
+ * A profile is untrusted and may name any number of files (limits in symbol_folders.h).
  */
 #include "cli/input/symbols.h"
 
@@ -30,10 +29,6 @@
 #include "symbols/debug_folders.h"
 #include "symbols/demangle.h"
 #include "symbols/elf.h"
-
-/* A profile may name any number of files: look for so many, and keep so many open. */
-#define BUILD_IDS_MAX 4096
-#define BUILD_IDS_OPEN 128
 
 /* A build ID that a profile asked for. */
 struct symbol_build_id {
@@ -142,14 +137,14 @@ static struct tv_elf *symbols_of_build_id(struct symbol_files *files, struct tv_
         const struct symbol_build_id *known = &files->by_id[number];
         return tv_bytes_equal((struct tv_bytes){known->id, known->length}, id) ? known->elf : NULL;
     }
-    if (files->by_id_count == BUILD_IDS_MAX)
+    if (files->by_id_count == TV_SYMBOL_FILES_SOUGHT)
         return NULL;
     files->by_id = tv_array_reserve(files->by_id, &files->by_id_capacity, files->by_id_count + 1,
                                     sizeof *files->by_id);
     struct symbol_build_id *added = &files->by_id[files->by_id_count];
     *added = (struct symbol_build_id){.length = id.length};
     memcpy(added->id, id.data, id.length);
-    if (files->by_id_open < BUILD_IDS_OPEN)
+    if (files->by_id_open < TV_SYMBOL_FILES_OPEN)
         added->elf = tv_elf_read_by_build_id(id);
     files->by_id_open += added->elf != NULL;
     tv_map_set(&files->build_ids, hash, (uint32_t)files->by_id_count++);
