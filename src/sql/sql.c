@@ -370,12 +370,13 @@ static int sql_prepare_texts(struct tv_sql *sql, struct sql_script *script, duck
     int name = 0;
     for (int count = 0; count < MAX_QUOTED_TEXTS && name >= 0; count++) {
         char *lines = tv_sql_line_names(script->text, NULL);
-        name = sql_prepare_in(sql, script, lines, prepared) == 0
-                   ? -1
-                   : tv_sql_find_unknown_name(lines, tv_duck.prepare_error(*prepared));
+        int error = sql_prepare_in(sql, script, lines, prepared);
+        /* There is no reason if lines cannot be parsed: a comment after E'\'' looks like a text. */
+        const char *why = error != 0 ? tv_duck.prepare_error(*prepared) : NULL;
+        name = why ? tv_sql_find_unknown_name(lines, why) : -1;
         if (name >= 0) {
             char *text = tv_sql_name_to_text(script->text, name);
-            sql_note_quoted(sql, tv_duck.prepare_error(*prepared));
+            sql_note_quoted(sql, why);
             tv_free(script->text);
             script->text = text;
         }
