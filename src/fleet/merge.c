@@ -231,8 +231,7 @@ void tv_fleet_ask_columns(struct tv_out *sql, enum tv_fleet_table table, uint64_
     tv_out_text(sql, ") where name in (");
     for (size_t i = 0; i < count; i++)
         tv_out_format(sql, "%s'%s'", i > 0 ? ", " : "", columns[i].name);
-    tv_out_text(sql, ")");
-    tv_out_char(sql, '\0');
+    tv_out_char(sql, ')');
 }
 
 /* ---- Rollups ---- */

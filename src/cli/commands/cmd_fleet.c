@@ -142,24 +142,15 @@ static enum tv_status fleet_take_name(void *context, const struct tv_sql_value *
     return TV_OK;
 }
 
-static enum tv_status fleet_take_count(void *context, const struct tv_sql_value *values,
-                                       struct tv_error *err)
-{
-    (void)err;
-    *(uint64_t *)context = tv_fleet_value_key(&values[0]);
-    return TV_OK;
-}
-
 /* Does any trace of the fleet have the method? */
 static bool fleet_has_method(struct tv_fleet_store *store, const char *method)
 {
     struct tv_error ignored = {0}; /* the question itself was answered */
     struct tv_out query;
-    uint64_t count = 0;
+    uint64_t count;
     tv_out_init_memory(&query);
     tv_fleet_ask_named(&query, method);
-    enum tv_status status =
-        tv_sql_for_each_row(store->sql, tv_sql_end(&query), 1, fleet_take_count, &count, &ignored);
+    enum tv_status status = tv_fleet_read_number(store->sql, tv_sql_end(&query), &count, &ignored);
     tv_out_release(&query);
     return status == TV_OK && count > 0;
 }
@@ -226,8 +217,7 @@ static void fleet_tell_units(struct tv_fleet_store *store, const struct tv_fleet
     tv_out_init_memory(&units.text);
     enum tv_status status = tv_fleet_ask_all_units(&query, question, &ignored);
     if (status == TV_OK)
-        status = tv_sql_for_each_row(store->sql, tv_sql_end(&query), 1, fleet_take_count, &count,
-                                     &ignored);
+        status = tv_fleet_read_number(store->sql, tv_sql_end(&query), &count, &ignored);
     query.length = 0;
     if (status == TV_OK && count > 1)
         status = tv_fleet_ask_units(&query, question, &ignored);
@@ -301,8 +291,7 @@ void tv_fleet_tell_unlabelled(struct tv_fleet_store *store,
     tv_out_init_memory(&query);
     enum tv_status status = tv_fleet_ask_unlabelled(&query, question, &ignored);
     if (status == TV_OK)
-        status = tv_sql_for_each_row(store->sql, tv_sql_end(&query), 1, fleet_take_count, &count,
-                                     &ignored);
+        status = tv_fleet_read_number(store->sql, tv_sql_end(&query), &count, &ignored);
     if (status == TV_OK && count > 0 && !store->settings->quiet)
         tv_message("traceview: %" PRIu64 " %s no label '%s': add them with `--label %s=VALUE` to a "
                    "new fleet, or choose another label with --by",

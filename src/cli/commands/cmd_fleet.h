@@ -29,6 +29,10 @@ int64_t tv_fleet_value_integer(const struct tv_sql_value *value);
 uint64_t tv_fleet_value_key(const struct tv_sql_value *value);
 struct tv_bytes tv_fleet_value_text(const struct tv_sql_value *value);
 
+/* Return the one number that answers a query; 0 also for an answer without rows. */
+enum tv_status tv_fleet_read_number(struct tv_sql *sql, const char *query, uint64_t *number,
+                                    struct tv_error *err) TV_MUST_CHECK;
+
 /* ---- Files of the folder (cmd_fleet_files.c) ---- */
 
 /* Refuse a path that DuckDB would take for a pattern. */
@@ -47,6 +51,10 @@ enum tv_status tv_fleet_make_folder(const char *path, struct tv_error *err) TV_M
 /* Put the path of a file of a batch, of PATH_MAX bytes; `suffix` is ".parquet" or ".ids". */
 void tv_fleet_put_path(char *path, const char *to, enum tv_fleet_table table, uint64_t batch,
                        const char *suffix);
+
+/* Return the batch of a file by its name: 16 digits and the suffix.  0: another name, or the file
+ * without rows that each table has. */
+uint64_t tv_fleet_batch_of_name(const char *name, const char *suffix);
 
 /* Tell if a batch should have a file of a table.  A batch may have no rows of a detail table, and
  * then no file; the other tables always have one. */

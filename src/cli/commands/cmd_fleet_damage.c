@@ -252,8 +252,7 @@ enum tv_status tv_fleet_note_missing(struct tv_fleet_store *store, struct tv_err
     const struct tv_words *batches = &store->listing.names[TV_FLEET_TRACE];
     unsigned tables = damage_find_tables(store->settings);
     for (size_t i = 0; i < batches->count && tables != 0; i++)
-        if (strspn(batches->items[i], "0123456789abcdef") == 16 && batches->items[i][16] == '\0' &&
-            strtoull(batches->items[i], NULL, 16) != 0)
+        if (tv_fleet_batch_of_name(batches->items[i], "") != 0)
             damage_note_batch(store, batches->items[i], tables);
     if (tables == 0)
         return TV_OK;
@@ -280,11 +279,8 @@ static void damage_find_bare(const char *to, const struct tv_fleet_listing *list
     const struct dirent *file;
     bare->count = 0;
     while (files && (file = readdir(files))) {
-        if (strspn(file->d_name, "0123456789abcdef") != 16 ||
-            strcmp(file->d_name + 16, ".ids") != 0)
-            continue;
-        uint64_t number = strtoull(file->d_name, NULL, 16);
-        if (tv_fleet_listing_has_batch(listing, TV_FLEET_TRACE, number))
+        uint64_t number = tv_fleet_batch_of_name(file->d_name, ".ids");
+        if (number == 0 || tv_fleet_listing_has_batch(listing, TV_FLEET_TRACE, number))
             continue;
         bare->items =
             tv_array_reserve(bare->items, &bare->room, bare->count + 1, sizeof *bare->items);

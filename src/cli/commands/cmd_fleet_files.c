@@ -206,9 +206,8 @@ void tv_fleet_read_known_of(const char *to, enum tv_fleet_table table, uint64_t 
     DIR *folder = opendir(path);
     const struct dirent *entry;
     while (folder && (entry = readdir(folder))) {
-        if (strspn(entry->d_name, "0123456789abcdef") != 16 ||
-            strcmp(entry->d_name + 16, ".ids") != 0 ||
-            (without != 0 && strtoull(entry->d_name, NULL, 16) == without))
+        uint64_t batch = tv_fleet_batch_of_name(entry->d_name, ".ids");
+        if (batch == 0 || batch == without)
             continue;
         snprintf(path, sizeof path, "%s/%s/%.20s", to, tv_fleet_table_name(table), entry->d_name);
         tv_fleet_read_known_list(path, known);
@@ -224,6 +223,13 @@ void tv_fleet_read_known(const char *to, struct tv_map *known)
 }
 
 /* ---- Writing batches ---- */
+
+uint64_t tv_fleet_batch_of_name(const char *name, const char *suffix)
+{
+    return strspn(name, "0123456789abcdef") == 16 && strcmp(name + 16, suffix) == 0
+               ? strtoull(name, NULL, 16)
+               : 0;
+}
 
 void tv_fleet_put_path(char *path, const char *to, enum tv_fleet_table table, uint64_t batch,
                        const char *suffix)

@@ -44,11 +44,6 @@
 
 /* ---- What the folder has ---- */
 
-static uint64_t fleet_number(const struct tv_sql_value *value)
-{
-    return value->kind == TV_SQL_IS_HUGE ? value->low : (uint64_t)value->integer;
-}
-
 /* Add a batch with the size of its files. */
 static void fleet_add_entry(struct fleet_folder *folder, struct fleet_entry entry)
 {
@@ -68,11 +63,11 @@ static enum tv_status fleet_take_entry(void *context, const struct tv_sql_value 
                                        struct tv_error *err)
 {
     (void)err;
-    fleet_add_entry(context, (struct fleet_entry){.batch = fleet_number(&values[0]),
+    fleet_add_entry(context, (struct fleet_entry){.batch = tv_fleet_value_key(&values[0]),
                                                   .month = values[1].integer,
                                                   .oldest = values[2].integer,
                                                   .newest = values[3].integer,
-                                                  .traces = fleet_number(&values[4])});
+                                                  .traces = tv_fleet_value_key(&values[4])});
     return TV_OK;
 }
 
@@ -104,14 +99,10 @@ void tv_fleet_release_folder(struct fleet_folder *folder, int *code)
  * one without rows.  A temporary name (atomic_file.c) is of batch 0, which never counts. */
 static bool fleet_read_batch(const char *name, uint64_t *batch)
 {
-    *batch = 0;
-    if (tv_text_starts_with(name, ".traceview-"))
-        return true;
-    if (strspn(name, "0123456789abcdef") != 16 ||
-        (strcmp(name + 16, ".parquet") != 0 && strcmp(name + 16, ".ids") != 0))
-        return false;
-    *batch = strtoull(name, NULL, 16);
-    return *batch != 0;
+    *batch = tv_fleet_batch_of_name(name, ".parquet");
+    if (*batch == 0)
+        *batch = tv_fleet_batch_of_name(name, ".ids");
+    return *batch != 0 || tv_text_starts_with(name, ".traceview-");
 }
 
 /* Call a function with the path and the batch of each file of a table. */
@@ -211,7 +202,7 @@ static enum tv_status fleet_take_id(void *context, const struct tv_sql_value *va
     (void)err;
     folder->ids =
         tv_array_reserve(folder->ids, &folder->id_room, folder->id_count + 1, sizeof *folder->ids);
-    folder->ids[folder->id_count++] = fleet_number(&values[0]);
+    folder->ids[folder->id_count++] = tv_fleet_value_key(&values[0]);
     if (values[1].integer)
         tv_fleet_write_ids(&folder->ids[folder->id_count - 1], 1, &folder->readable);
     return TV_OK;
@@ -454,15 +445,6 @@ enum tv_status tv_fleet_refuse_damage(const struct fleet_folder *folder, struct 
                    folder->to);
 }
 
-static enum tv_status fleet_take_count(void *context, const struct tv_sql_value *values,
-                                       struct tv_error *err)
-{
-    uint64_t *count = context;
-    (void)err;
-    *count = fleet_number(&values[0]);
-    return TV_OK;
-}
-
 /* Count the files of a batch that lack columns of this version. */
 static enum tv_status fleet_count_older(struct fleet_folder *folder, uint64_t batch, size_t *older,
                                         struct tv_error *err)
@@ -470,15 +452,14 @@ static enum tv_status fleet_count_older(struct fleet_folder *folder, uint64_t ba
     enum tv_status status = TV_OK;
     for (int i = 0; i < TV_FLEET_TABLES && status == TV_OK; i++) {
         enum tv_fleet_table table = (enum tv_fleet_table)i;
-        uint64_t columns = 0;
+        uint64_t columns;
         struct tv_out query;
         if (tv_fleet_is_detail(table) &&
             !tv_fleet_listing_has_batch(&folder->store.listing, table, batch))
             continue;
         tv_out_init_memory(&query);
         tv_fleet_ask_columns(&query, table, batch);
-        status = tv_sql_for_each_row(folder->store.sql, (const char *)query.buffer, 1,
-                                     fleet_take_count, &columns, err);
+        status = tv_fleet_read_number(folder->store.sql, tv_sql_end(&query), &columns, err);
         tv_out_release(&query);
         *older += status == TV_OK && columns < tv_fleet_column_count(table);
     }
@@ -538,8 +519,8 @@ static enum tv_status fleet_take_faults(void *context, const struct tv_sql_value
     struct fleet_faults *faults = context;
     (void)err;
     for (size_t i = 0; i < TV_FLEET_FAULTS; i++)
-        faults->counts[i] = fleet_number(&values[i]);
-    faults->traces = fleet_number(&values[TV_FLEET_FAULTS]);
+        faults->counts[i] = tv_fleet_value_key(&values[i]);
+    faults->traces = tv_fleet_value_key(&values[TV_FLEET_FAULTS]);
     return TV_OK;
 }
 
@@ -552,13 +533,13 @@ static bool fleet_check_details(const struct fleet_folder *folder, uint64_t batc
         enum tv_fleet_table table = (enum tv_fleet_table)i;
         struct tv_error ignored = {0}; /* tv_fleet_ask_faults fails, too */
         struct tv_out query;
-        uint64_t count = 0;
+        uint64_t count;
         if (!tv_fleet_has_file(folder->to, table, batch))
             continue;
         tv_out_init_memory(&query);
         tv_fleet_ask_strangers(&query, table, batch);
-        if (tv_sql_for_each_row(folder->store.sql, tv_sql_end(&query), 1, fleet_take_count, &count,
-                                &ignored) == TV_OK &&
+        if (tv_fleet_read_number(folder->store.sql, tv_sql_end(&query), &count, &ignored) ==
+                TV_OK &&
             count > 0) {
             tv_out_format(out,
                           "%016" PRIx64 ": %" PRIu64 " rows of %s are of no trace of the batch\n",

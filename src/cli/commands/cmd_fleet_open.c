@@ -80,6 +80,21 @@ struct tv_bytes tv_fleet_value_text(const struct tv_sql_value *value)
     return value->kind == TV_SQL_IS_TEXT ? value->text : (struct tv_bytes){NULL, 0};
 }
 
+static enum tv_status fleet_take_number(void *context, const struct tv_sql_value *values,
+                                        struct tv_error *err)
+{
+    (void)err;
+    *(uint64_t *)context = tv_fleet_value_key(&values[0]);
+    return TV_OK;
+}
+
+enum tv_status tv_fleet_read_number(struct tv_sql *sql, const char *query, uint64_t *number,
+                                    struct tv_error *err)
+{
+    *number = 0;
+    return tv_sql_for_each_row(sql, query, 1, fleet_take_number, number, err);
+}
+
 /* ---- The folder ---- */
 
 /* Find the folder as an absolute path. */
