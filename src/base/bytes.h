@@ -48,7 +48,7 @@ static inline bool tv_cursor_take_u8(struct tv_cursor *cursor, uint8_t *value)
     return true;
 }
 
-/* This function and those below read little-endian numbers. */
+/* Read little-endian numbers, here and below. */
 static inline bool tv_cursor_take_u16(struct tv_cursor *cursor, uint16_t *value)
 {
     const uint8_t *at = cursor->at;
@@ -203,7 +203,7 @@ static inline struct tv_bytes tv_bytes_of(const char *text)
     return (struct tv_bytes){(const uint8_t *)text, strlen(text)};
 }
 
-/* The same for C strings. */
+/* As above, for C strings. */
 static inline bool tv_text_starts_with(const char *text, const char *prefix)
 {
     return strncmp(text, prefix, strlen(prefix)) == 0;

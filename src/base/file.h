@@ -34,7 +34,7 @@ int tv_file_stat(const char *path, struct stat *info);
 enum tv_status tv_source_open_file(const char *path, struct tv_source **source,
                                    struct tv_error *err) TV_MUST_CHECK;
 
-/* The same for an open descriptor, which the source takes over; `name` becomes the source's name.
+/* As above, for an open descriptor, which the source takes over; `name` becomes the source's name.
  */
 enum tv_status tv_source_open_fd(int fd, const char *name, struct tv_source **source,
                                  struct tv_error *err) TV_MUST_CHECK;

@@ -21,7 +21,7 @@ static inline uint64_t tv_hash_u64(uint64_t key)
     return key;
 }
 
-/* The same for any number of bytes. */
+/* As above, for any number of bytes. */
 uint64_t tv_hash_bytes(struct tv_bytes bytes);
 
 /*

@@ -115,7 +115,7 @@ void tv_out_format(struct tv_out *out, const char *format, ...) TV_PRINTF(2, 3);
  * "slice|slices of threads becomes|become states". */
 void tv_out_counted(struct tv_out *out, uint64_t count, const char *words);
 
-/* The same choice for printf. */
+/* As above, for printf. */
 static inline const char *tv_plural(uint64_t count, const char *one, const char *several)
 {
     return count == 1 ? one : several;

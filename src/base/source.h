@@ -96,7 +96,7 @@ bool tv_source_is_truncated(struct tv_source *source);
 enum tv_status tv_source_read(struct tv_source *source, uint64_t offset, void *buffer, size_t size,
                               size_t *got, struct tv_error *err) TV_MUST_CHECK;
 
-/* The same, but return as soon as any bytes are available: *got is 0 only at the end. */
+/* As above, but return as soon as any bytes are available: *got is 0 only at the end. */
 enum tv_status tv_source_read_some(struct tv_source *source, uint64_t offset, void *buffer,
                                    size_t size, size_t *got, struct tv_error *err) TV_MUST_CHECK;
 

@@ -128,7 +128,7 @@ void tv_engine_write_refusal(struct tv_out *out, const char *sentence);
 /* The thread; its argument is the struct tv_engines. */
 void *tv_engine_supervise(void *engines);
 
-/* How a child ended. */
+/* End of a child. */
 struct tv_child_exit {
     int status;         /* from waitpid */
     bool out_of_memory; /* its last words said so */

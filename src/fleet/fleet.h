@@ -223,7 +223,7 @@ struct tv_fleet_question {
     const char *method;   /* "class.name" or "name", as the user gave it */
     const char *by;       /* label; NULL: version */
     const char *where;    /* "KEY=VALUE KEY=VALUE..."; NULL: all traces */
-    const char *figure;   /* one of tv_fleet_figures */
+    const char *figure;   /* one of TV_FLEET_FIGURES */
     const char *prepared; /* files of the figure, as SQL, for trends and series; NULL: none */
     /* tv_fleet_ask_values: only methods whose number leaves the rest `part`; parts 0: all. */
     uint32_t part, parts;

@@ -176,7 +176,7 @@ static inline bool tv_index_is_on_axis(const struct tv_trace *trace, uint32_t in
     return tv_index_is_time(time + offset);
 }
 
-/* The same for ticks of the input. */
+/* As above, for ticks of the input. */
 static inline bool tv_index_is_tick_on_axis(const struct tv_trace *trace, uint32_t input,
                                             int64_t ticks)
 {

@@ -94,7 +94,7 @@ TV_INLINE uint32_t tv_paths_child(struct tv_paths *paths, uint32_t parent, uint3
     return TV_LIKELY(child != 0) ? child : tv_paths_child_slow(paths, parent, frame);
 }
 
-/* The same for a caller that computed the hash and prefetched its slot. */
+/* As above, for a caller that computed the hash and prefetched its slot. */
 TV_INLINE uint32_t tv_paths_child_of_hash(struct tv_paths *paths, struct tv_path_node wanted,
                                           uint32_t hash)
 {

@@ -171,7 +171,7 @@ uint64_t tv_slice_offset(const struct tv_trace *trace, uint32_t row, uint32_t in
 /* Take a source over; it lives as long as the trace. */
 void tv_trace_keep_source(struct tv_trace *trace, struct tv_source *source);
 
-/* The same for a text embedded in another source; call this before the others. */
+/* As above, for a text embedded in another source; call this before the others. */
 void tv_trace_keep_inner_source(struct tv_trace *trace, struct tv_source *source);
 
 /* Return the first error of reading a source.  Code that continues when the text of an event cannot
@@ -209,13 +209,13 @@ tv_ns tv_slice_end(const struct tv_trace *trace, uint32_t row, uint32_t index);
 /* Return the first slice of the row that ends after `time`, or row.count. */
 uint32_t tv_row_find(const struct tv_trace *trace, uint32_t row, tv_ns time);
 
-/* The same when the result is at least `from` (at most row.count); fast when it is near. */
+/* As above, when the result is at least `from` (at most row.count); fast when it is near. */
 uint32_t tv_row_find_from(const struct tv_trace *trace, uint32_t row, uint32_t from, tv_ns time);
 
 /* Return the first slice of the row that starts at or after `time`, or row.count. */
 uint32_t tv_row_find_start(const struct tv_trace *trace, uint32_t row, tv_ns time);
 
-/* The same, starting the search at slice `near`; fast when the result is near. */
+/* As above, but start the search at slice `near`; fast when the result is near. */
 uint32_t tv_row_find_start_near(const struct tv_trace *trace, uint32_t row, tv_ns time,
                                 uint32_t near);
 

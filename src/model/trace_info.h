@@ -187,7 +187,7 @@ struct tv_mapped_address {
  */
 struct tv_namer {
     bool (*find)(struct tv_namer *namer, uint64_t address, struct tv_address_place *place);
-    /* The same for an address within the program or library with this name. */
+    /* As above, for an address within the program or library with this name. */
     bool (*find_in)(struct tv_namer *namer, struct tv_bytes file, uint64_t address,
                     struct tv_address_place *place);
     /* Find an offset in a file that was mapped: in the one that the user gave, else in that

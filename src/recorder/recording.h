@@ -154,7 +154,7 @@ void tv_recording_enter(uint32_t method);
  * caught. */
 void tv_recording_leave(uint32_t method, enum tv_mt_action action);
 
-/* The same for native code.  The method is the address `function`, `frame` is an address within
+/* As above, for native code.  The method is the address `function`, `frame` is an address within
  * its stack frame (lower for callees), `site` its return address.  Calls whose part of the stack
  * is gone (longjmp) are unrolled. */
 void tv_recording_enter_address(const void *function, const void *site, const void *frame);

@@ -76,7 +76,7 @@ struct tv_stack_reply {
  * every native key, so no place on the native stack shows that such a call is gone. */
 #define TV_FRAME_OFF_STACK UINT64_MAX
 
-/* The same for a constructor whose super() call has returned. */
+/* As above, for a constructor whose super() call has returned. */
 #define TV_FRAME_CONSTRUCTED (UINT64_MAX - 1)
 
 /* An open call. */

@@ -9,7 +9,7 @@
 /* Does the text match the pattern?  * stands for any characters, ? for one. */
 bool tv_wildcard_matches(const char *pattern, const char *text);
 
-/* The same for a list of patterns with the character `between` between them. */
+/* As above, for a list of patterns with the character `between` between them. */
 bool tv_wildcard_matches_any(const char *patterns, char between, const char *text);
 
 /* Convert modified UTF-8 (NUL is C0 80, characters beyond 16 bits are two surrogates of three

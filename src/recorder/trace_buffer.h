@@ -62,7 +62,7 @@ struct tv_buffer_chunk {
     uint32_t thread;
 };
 
-/* How much of a streamed file is written. */
+/* The part of a streamed file that is written. */
 struct tv_stream_progress {
     uint64_t bytes, records;
     uint64_t

@@ -371,7 +371,7 @@ static int sql_prepare_texts(struct tv_sql *sql, struct sql_script *script, duck
     for (int count = 0; count < MAX_QUOTED_TEXTS && name >= 0; count++) {
         char *lines = tv_sql_line_names(script->text, NULL);
         int error = sql_prepare_in(sql, script, lines, prepared);
-        /* There is no reason if lines cannot be parsed: a comment after E'\'' looks like a text. */
+        /* Lines that cannot be parsed give no reason: a comment after E'\'' looks like a text. */
         const char *why = error != 0 ? tv_duck.prepare_error(*prepared) : NULL;
         name = why ? tv_sql_find_unknown_name(lines, why) : -1;
         if (name >= 0) {

@@ -114,8 +114,8 @@ struct tv_store_claim {
     enum tv_store_status lost; /* not OK: taken over, and what to tell the loser */
 };
 
-/* How the wall clock moved against the steady clock: their difference in milliseconds.  Used by the
- * thread that calls tv_store_expire only. */
+/* Movement of the wall clock against the steady clock: their difference in milliseconds.  Used by
+ * the thread that calls tv_store_expire only. */
 struct tv_store_clock {
     bool known;       /* there was an earlier call */
     bool holds;       /* it jumped, and is not trusted yet */

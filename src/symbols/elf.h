@@ -38,7 +38,7 @@ struct tv_elf_place {
  * as long as `elf`. Only one thread may use `elf` at a time. */
 bool tv_elf_find(struct tv_elf *elf, uint64_t address, struct tv_elf_place *place);
 
-/* The same for an address of the file itself, wherever the file was loaded. */
+/* As above, for an address of the file itself, wherever the file was loaded. */
 bool tv_elf_find_in_file(struct tv_elf *elf, uint64_t address, struct tv_elf_place *place);
 
 /* Store the functions at an address of the file itself, at most `room`, and return their number; 0:

@@ -59,7 +59,7 @@ enum tv_status tv_extraction_add(struct tv_extraction *extraction,
                                  const struct tv_unpack_member *member, bool *taken,
                                  struct tv_error *err) TV_MUST_CHECK;
 
-/* The same for a member that is [start, end) of the container, not packed: it becomes a view. */
+/* As above, for a member that is [start, end) of the container, not packed: it becomes a view. */
 struct tv_plain_member {
     const char *name;
     struct tv_source *container;

@@ -78,7 +78,7 @@ enum tv_status tv_access_new(const struct tv_access_options *options, struct tv_
                              struct tv_error *err)
 {
     struct tv_passwords *passwords = NULL;
-    /* Its length is the only protection of a token. */
+    /* The length of a token is its only protection. */
     if (options->token != NULL && strlen(options->token) < TV_ACCESS_MIN_TOKEN)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "the token has %zu characters and needs at least %u: "

@@ -9,7 +9,7 @@
 #include "base/encoding.h"
 #include "upload/internal.h"
 
-/* How long to wait for an engine that must start first. With an index that takes a moment. */
+/* Time to wait for an engine that must start first. With an index that takes a moment. */
 #define PATIENCE_MS 30000
 
 /* ---- Answers are streamed, and never held in memory as a whole ---- */

@@ -28,7 +28,7 @@ enum tv_status tv_parameter_integer(const struct tv_parameters *parameters, cons
                                     struct tv_parameter_bounds bounds, int64_t otherwise,
                                     int64_t *value, struct tv_error *err) TV_MUST_CHECK;
 
-/* The same, but the parameter is required. */
+/* As above, but the parameter is required. */
 enum tv_status tv_parameter_required(const struct tv_parameters *parameters, const char *name,
                                      struct tv_parameter_bounds bounds, int64_t *value,
                                      struct tv_error *err) TV_MUST_CHECK;

@@ -39,7 +39,7 @@ struct tv_view_reporter {
      * not know how reports are made. */
     enum tv_status (*write)(const struct tv_view_file *files, size_t count, const char *note,
                             struct tv_out *out, struct tv_error *err);
-    /* The same for one generated file. */
+    /* As above, for one generated file. */
     enum tv_status (*write_made)(const struct tv_view_generated_file *making, struct tv_out *out,
                                  struct tv_error *err);
     /* Get a fresh key for hashing names (writers/trace/redaction.h). */

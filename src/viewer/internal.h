@@ -46,7 +46,7 @@ bool tv_request_auth_check(const struct tv_request_auth *auth, struct tv_request
 /* Return true for "127.0.0.1:PORT" and "localhost:PORT"; port 80 may be missing. */
 bool tv_request_auth_is_our_host(const struct tv_request_auth *auth, const char *host);
 
-/* The same with "http://" in front. */
+/* As above, with "http://" in front. */
 bool tv_request_auth_is_our_origin(const struct tv_request_auth *auth, const char *origin);
 
 /* Return true when the path begins with "/TOKEN/"; *rest is what follows.  The time it takes does
@@ -201,7 +201,7 @@ const struct tv_viewer_sql *tv_open_traces_sql(const struct tv_open_traces *trac
 
 /* ---- sending.c ---- */
 
-/* What is being sent to the user's server, or was sent last. */
+/* The file that is being sent to the user's server, or was sent last. */
 struct tv_sending;
 
 struct tv_sending *tv_sending_new(const struct tv_viewer_sender *sender);

@@ -59,7 +59,7 @@ struct tv_call_tree *tv_call_tree_callers_of(const struct tv_call_tree *tree, co
  * not kept apart. */
 struct tv_call_tree *tv_call_tree_callees(const struct tv_call_tree *tree, uint32_t frame);
 
-/* There can be as many chains of callers as the square of the nodes.  Beyond TV_CALLERS_NODES
+/* Chains of callers can be as many as the square of the nodes.  Beyond TV_CALLERS_NODES
  * nodes, further calls are left out of the tree and added to *left_out. */
 #define TV_CALLERS_NODES ((uint32_t)1 << 19)
 struct tv_call_tree *tv_call_tree_callers(const struct tv_call_tree *tree, uint32_t frame,

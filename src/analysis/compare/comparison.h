@@ -5,7 +5,7 @@
  *
  *     run table --> comparison: which rows are tested, their changes, p of any change
  *                     |
- *                     '--> rules (rule.h): which of them fire
+ *                     '--> rules (gate.h): which of them fire
  */
 #ifndef TV_ANALYSIS_COMPARE_COMPARISON_H
 #define TV_ANALYSIS_COMPARE_COMPARISON_H

@@ -209,7 +209,7 @@ static bool statistics_row_range(const struct selected_rows *rows, uint32_t row,
     return range[0] < range[1];
 }
 
-/* How the slices of a track are measured. */
+/* Measuring of the slices of a track. */
 struct slice_measure {
     const struct tv_trace *trace;
     const struct tv_range_ends *ends;

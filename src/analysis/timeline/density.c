@@ -265,7 +265,7 @@ static TV_NOINLINE uint32_t density_put_packed_entries(struct density_walk *walk
     return index;
 }
 
-/* The same for any level. */
+/* As above, for any level. */
 static uint32_t density_put_entries(struct density_walk *walk, unsigned level, uint32_t index)
 {
     uint32_t end = (index / FAN + 1) * FAN, size = density_level_size(walk, level);

@@ -65,7 +65,7 @@ static inline tv_ns tv_density_end(const struct tv_density *density)
 }
 
 /*
- * How busy a track was over time: the overview.
+ * Load of a track over time: the overview.
  */
 
 #define TV_ACTIVITY_BUCKETS 65536u /* at most */

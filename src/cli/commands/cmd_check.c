@@ -119,7 +119,7 @@ static bool cmd_check_any_finding_fails(const struct tv_settings *settings,
     return false;
 }
 
-/* The same for a rule of --rules. */
+/* As above, for a rule of --rules. */
 static bool cmd_check_any_answer_fails(const struct tv_settings *settings,
                                        const struct tv_check_report *report)
 {

@@ -35,7 +35,7 @@ struct changes_names {
     size_t count, capacity;
 };
 
-/* How a method is named: whole, its class, without its signature, and without its class, too. */
+/* Forms of a method's name: whole, its class, without its signature, and without its class, too. */
 #define CHANGES_FORMS 4u
 
 struct changes_cell {

@@ -417,7 +417,7 @@ enum tv_status tv_fleet_compact(const struct tv_command *command,
     if (status == TV_OK)
         status = tv_fleet_listing_refuse_unsteady(&folder.store.listing, folder.to, err);
     if (status == TV_OK) {
-        /* What was written now is not in the index, and is not old. */
+        /* Files that were written now are not in the index, and are not old. */
         folder.removes = true;
         folder.now = tv_fleet_read_disk_clock(folder.to, "trace");
         fleet_keep_damaged(&folder);

@@ -153,7 +153,7 @@ static enum tv_status cmd_sql_open(const struct tv_settings *settings, const cha
                                      .allow_files = settings->sql.allow_files};
     if (settings->input.max_memory != TV_ANY_MEMORY)
         options.max_memory = settings->input.max_memory / 2; /* the other half is for reading */
-    /* There may be memory for one trace at a time. */
+    /* Memory may suffice for one trace at a time. */
     tv_trace_free(opened->trace);
     opened->trace = NULL;
     enum tv_status status = tv_load_trace(settings, files, count, NULL, &opened->trace, err);

@@ -76,7 +76,7 @@ bool tv_index_cache_read(const struct tv_index_cache *cache, struct tv_trace **t
 bool tv_index_cache_is_worth(const struct tv_index_cache *cache, const struct tv_trace *trace,
                              bool packed, uint64_t ns);
 
-/* The same for a command, which ends soon: only traces that took long to read. */
+/* As above, for a command, which ends soon: only traces that took long to read. */
 bool tv_index_cache_is_worth_waiting(const struct tv_index_cache *cache, uint64_t ns);
 
 /* Was an input of the trace read by a reader that cannot stream (readers/reader.h)? */

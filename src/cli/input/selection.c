@@ -412,7 +412,7 @@ static bool offset_split(const char *word, struct tv_bytes *name, struct tv_byte
     return true;
 }
 
-/* How many files the name means; *found is the last of them. */
+/* Return the number of files that the name means; *found is the last of them. */
 static size_t offset_find_file(struct tv_bytes name, const char *const *files, size_t count,
                                size_t *found)
 {

@@ -53,7 +53,7 @@ enum tv_record_stack {
 /* --full: index of the word in "stop|ring|stream". */
 enum tv_record_full { TV_RECORD_STOP, TV_RECORD_RING, TV_RECORD_STREAM };
 
-/* How the recorder gets into the program. */
+/* Ways of the recorder into the program. */
 enum tv_record_way {
     TV_RECORD_PRELOADED, /* a native program: LD_PRELOAD */
     TV_RECORD_ARGUMENT,  /* a Java launcher: -agentpath as its first argument */

@@ -39,7 +39,7 @@
 /* Limit of recorded calls on one stack, and of exits without an entry, per thread. */
 #define TV_DEPTH_LIMIT 65536u
 
-/* How far down the stack an exit searches its entry. */
+/* Number of calls down the stack in which an exit searches its entry. */
 #define TV_UNWIND_LIMIT 1024u
 
 /* A wait: the wall clock of a thread advances by this much more than its CPU clock (method-trace.md

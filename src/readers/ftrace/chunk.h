@@ -410,7 +410,7 @@ void tv_ft_chunk_add_async(struct tv_ft_chunk *chunk, const struct tv_ft_at *at,
 void tv_ft_chunk_count(struct tv_ft_chunk *chunk, const struct tv_ft_at *at,
                        const struct tv_ft_counter *counter, double value);
 
-/* The same in two steps, for callers that keep the number: return the number of a counter, and add
+/* As above in two steps, for callers that keep the number: return the number of a counter, and add
  * a value by it. */
 uint32_t tv_ft_chunk_counter(struct tv_ft_chunk *chunk, const struct tv_ft_counter *counter);
 void tv_ft_chunk_add_value(struct tv_ft_chunk *chunk, const struct tv_ft_at *at, uint32_t counter,

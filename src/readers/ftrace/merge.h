@@ -18,7 +18,7 @@ struct tv_ft_numbers {
     uint32_t *frames, *texts;
 };
 
-/* How an end of an arrow names its slice (arrows.c). */
+/* Ways in which an end of an arrow names its slice (arrows.c). */
 enum tv_ft_binding {
     TV_FT_BY_EVENT,  /* the slice or instant that the event at `offset` began */
     TV_FT_ENCLOSING, /* the deepest slice of the thread around `time` */

@@ -34,7 +34,7 @@
 
 #define MAX_PARTS 1024u
 
-/* How an attempt ended. */
+/* End of an attempt. */
 enum mt_outcome {
     OUTCOME_DONE,
     OUTCOME_UNLISTED, /* survey the unlisted ids, try again */

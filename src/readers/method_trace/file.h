@@ -60,7 +60,7 @@ struct tv_mt_facts {
     int64_t sampling_ns; /* sampling interval, as stated; 0: every call was recorded */
 };
 
-/* How 32-bit times are extended to 64 bits (records.h). */
+/* Ways to extend 32-bit times to 64 bits (records.h). */
 enum tv_mt_wraps {
     TV_MT_WRAPS_UNKNOWN,   /* no wrap was seen so far */
     TV_MT_WRAPS_NONE,      /* a survey found that there are none */
@@ -287,7 +287,7 @@ struct tv_mt_start {
 enum tv_status tv_mt_blocks_finalize(struct tv_mt_file *file, const struct tv_mt_start *start,
                                      struct tv_error *err) TV_MUST_CHECK;
 
-/* The same when only the first packets were walked, if these prove that the entries are of variant
+/* As above, when only the first packets were walked, if these prove that the entries are of variant
  * B with the unit and clock of *assumed.  Bases are not looked for.  When !*certain nothing was
  * finalized, and the caller has to walk to the end first. */
 enum tv_status tv_mt_blocks_finalize_early(struct tv_mt_file *file, const struct tv_mt_start *start,

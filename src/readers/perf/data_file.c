@@ -42,7 +42,7 @@
 /* Kinds of events: tv_perf_attr.type. */
 enum { KIND_HARDWARE, KIND_SOFTWARE, KIND_TRACEPOINT };
 
-/* Of an event update: its data is a name. */
+/* The type of an event update whose data is a name. */
 #define UPDATE_NAME 2
 
 struct tv_bytes tv_perf_text(struct tv_bytes bytes)

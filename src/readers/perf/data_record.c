@@ -251,7 +251,7 @@ bool tv_perf_record_thread(const struct tv_perf_data_file *file, const struct tv
 #define MMAP2_HAS_BUILD_ID (1u << 14) /* of misc */
 #define MMAP2_BUILD_ID_MAX 20
 
-/* Its size in one byte, three bytes of nothing, and the build id. */
+/* The size of the build ID in one byte, three bytes of nothing, and the ID. */
 static struct tv_bytes perf_map_build_id(const struct tv_perf_raw *record, struct tv_bytes more)
 {
     struct tv_bytes id = {more.data + 4, more.data[0]};

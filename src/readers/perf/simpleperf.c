@@ -263,7 +263,7 @@ static uint32_t simpleperf_make_frame(struct simpleperf *report,
 /* Return the frame of an entry. Entries repeat, so frames are looked up by file and symbol. */
 static uint32_t simpleperf_frame(struct simpleperf *report, const struct simpleperf_entry *entry)
 {
-    /* Of a function with a symbol the address does not matter. */
+    /* A function with a symbol is the same at all of its addresses. */
     uint64_t key[] = {entry->file, entry->symbol, entry->symbol == NO_SYMBOL ? entry->address : 0};
     uint64_t hash = tv_hash_bytes((struct tv_bytes){(const uint8_t *)key, sizeof key});
     uint32_t number = tv_map_find(&report->files, entry->file);

@@ -31,7 +31,7 @@ struct tv_sample_labels {
     uint8_t *roles; /* per string: enum tv_label_role of a label with that key; NULL: none */
     bool has_times; /* a key is "end_timestamp_ns" */
     struct tv_map unnamed_threads; /* process -> thread of samples that name none */
-    /* Of the current sample: */
+    /* For the current sample: */
     uint64_t tid, pid;
     struct tv_bytes name, process; /* empty: none */
     uint32_t cpu;                  /* TV_NONE: unknown */

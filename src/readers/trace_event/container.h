@@ -133,7 +133,7 @@ enum tv_status tv_te_container_read(struct tv_te_container *container, struct tv
                                     const struct tv_read_options *options,
                                     struct tv_error *err) TV_MUST_CHECK;
 
-/* The same, serially, and call the visitor. */
+/* As above, serially, and call the visitor. */
 enum tv_status tv_te_container_visit(struct tv_te_container *container, struct tv_source *source,
                                      const struct tv_te_visitor *visitor,
                                      struct tv_error *err) TV_MUST_CHECK;

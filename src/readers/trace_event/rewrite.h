@@ -136,7 +136,7 @@ void tv_te_id_rewriter_write_pids(const struct tv_te_id_rewriter *rewriter, stru
 
 struct tv_te_rewrite;
 
-/* Which events of a file are written. */
+/* Events of a file that are written. */
 struct tv_te_rewrite_selection {
     /* Write events in front of those of the file (tv_te_rewrite_event). */
     enum tv_status (*begin)(void *context, struct tv_te_rewrite *rewrite, struct tv_error *err);

@@ -114,7 +114,7 @@ static void te_rewrite_put_key(struct tv_out *out, bool *any, struct tv_bytes ke
     tv_out_char(out, ':');
 }
 
-/* How the values of one key are written. */
+/* Ways to write the values of one key. */
 struct te_rewrite_change {
     const char *name;
     void (*put)(struct tv_te_id_rewriter *rewriter, struct tv_bytes value, struct tv_out *out);
@@ -328,7 +328,7 @@ static uint32_t te_rewrite_find_process(struct tv_te_id_rewriter *rewriter, stru
     return number;
 }
 
-/* The same, with a cache: most events have the pid of the event before. */
+/* As above, with a cache: most events have the pid of the event before. */
 static uint32_t te_rewrite_process_of(struct tv_te_id_rewriter *rewriter, struct tv_bytes pid)
 {
     if (pid.length > 0 && pid.length == rewriter->last_length &&

@@ -39,7 +39,7 @@
 /* Spare blocks for threads that start while the roll call begins. */
 #define LATECOMERS 64u
 
-/* How long to wait for answers: on a busy machine, a thread may get no processor for a while. */
+/* Time to wait for answers: on a busy machine, a thread may get no processor for a while. */
 #define ROLL_PATIENCE_MS 2000
 #define ROLL_STEP_NS 1000000
 

@@ -63,7 +63,7 @@ struct tv_frame_registers {
 uint32_t tv_frames_from_registers(const struct tv_frame_registers *raw, uint64_t *words,
                                   uint32_t most);
 
-/* The same for a thread that sleeps in the C library, which has no frame pointers: search the
+/* As above, for a thread that sleeps in the C library, which has no frame pointers: search the
  * stack from `sp` to `end` for return addresses of calls of the function above. */
 uint32_t tv_frames_scan_stack(uint64_t pc, uint64_t sp, uint64_t end, uint64_t *words,
                               uint32_t most);

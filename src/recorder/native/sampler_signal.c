@@ -171,8 +171,8 @@ struct sample_slot {
     uint64_t returns[TV_STACK_DEPTH_MAX];
 };
 
-/* These belong to the process and are never freed, as a signal may come late.  Samplers take turns.
- */
+/* The slots and the semaphore belong to the process and are never freed, as a signal may come late.
+ * Samplers take turns. */
 static struct {
     struct sample_slot *slots;
     sem_t full;

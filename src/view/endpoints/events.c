@@ -234,7 +234,7 @@ static uint32_t view_thread_process(const struct tv_trace *trace, uint32_t threa
     return head->threads[thread].process;
 }
 
-/* How many events each thread has; the last entry is for events without a thread. */
+/* Number of events of each thread; the last entry is for events without a thread. */
 struct thread_event_counts {
     uint64_t *samples, *instants; /* [threads + 1] */
     uint32_t *levels;             /* levels of stacks; NULL: the axis has no times */

@@ -152,7 +152,7 @@ static void view_trace_write_sort_index(struct tv_out *out, int64_t index)
         tv_member_number(out, ",\"sort_index\":", index);
 }
 
-/* How tracks are ordered and coloured, and the unit in which the file wants times shown. */
+/* Order and colours of tracks, and the unit in which the file wants times shown. */
 static void view_trace_write_display(struct tv_out *out, const struct tv_view *view)
 {
     const struct tv_trace_info *head = view->trace->head;

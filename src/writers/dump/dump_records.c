@@ -72,7 +72,7 @@ static void dump_write_json(struct tv_out *out, struct tv_bytes raw, bool *cut)
     *cut = *cut || (faults & TV_JSON_FAULT_DEPTH);
 }
 
-/* The same, with "\u0020" instead of blanks inside strings, so that blanks separate columns
+/* As above, with "\u0020" instead of blanks inside strings, so that blanks separate columns
  * only. Valid until the next call. */
 static struct tv_bytes dump_escape_cell(struct tv_dump_records *dump, struct tv_bytes raw,
                                         bool *cut)

@@ -28,14 +28,14 @@ static inline void tv_jsonl_number(struct tv_out *out, const char *key, int64_t 
     tv_json_put_i64(out, ", ", key, value);
 }
 
-/* The same, or null when the value is missing. */
+/* As above, or null when the value is missing. */
 static inline void tv_jsonl_number_or_null(struct tv_out *out, const char *key, bool there,
                                            int64_t value)
 {
     tv_json_put_some_i64(out, ", ", key, there, value);
 }
 
-/* The same, or null for TV_NONE. */
+/* As above, or null for TV_NONE. */
 static inline void tv_jsonl_index(struct tv_out *out, const char *key, uint32_t index)
 {
     tv_json_put_some_i64(out, ", ", key, index != TV_NONE, index);
@@ -62,7 +62,7 @@ void tv_jsonl_frame(struct tv_out *out, const struct tv_trace *trace, uint32_t i
 void tv_jsonl_event(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
                     uint64_t offset, uint64_t end_offset);
 
-/* The same for a slice, with its "row" and "index", and the members of async slices. */
+/* As above, for a slice, with its "row" and "index", and the members of async slices. */
 void tv_jsonl_slice_event(struct tv_out *out, const struct tv_trace *trace, uint32_t row,
                           uint32_t index);
 

@@ -36,7 +36,7 @@ static const struct diff_figure figures[] = {
      TV_ORDER_EXCL_WALL},
 };
 
-/* Those of samples; their weights lie where calls have wall times. */
+/* Figures of samples; their weights lie where calls have wall times. */
 static const struct diff_figure sample_figures[] = {
     {"Total", "total", TV_CLOCK_WALL, offsetof(struct tv_method_cost, incl_wall),
      TV_ORDER_INCL_WALL},

@@ -91,7 +91,7 @@ void tv_json_put_text(struct tv_out *out, const char *before, const char *key,
 void tv_json_put_u64(struct tv_out *out, const char *before, const char *key, uint64_t value);
 void tv_json_put_i64(struct tv_out *out, const char *before, const char *key, int64_t value);
 
-/* The same, or null when the value is missing. */
+/* As above, or null when the value is missing. */
 void tv_json_put_some_i64(struct tv_out *out, const char *before, const char *key, bool there,
                           int64_t value);
 

@@ -52,8 +52,8 @@ struct tv_sarif_result {
     const char *level;    /* "error", "warning" or "note" */
     struct tv_bytes message;
     uint64_t count; /* occurrences; 0: not told */
-    /* Its place: a file, with a line (from 1; 0: none) or a byte in it.  GitHub refuses a document
-     * in which a result has none. */
+    /* The place of a verdict: a file, with a line (from 1; 0: none) or a byte in it.  GitHub
+     * refuses a document in which a result has none. */
     struct tv_bytes file;
     /* Name in the program, with a fingerprint that stays the same from run to run; may be empty. */
     struct tv_bytes name, fingerprint;

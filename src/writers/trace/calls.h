@@ -32,7 +32,7 @@ bool tv_call_cursor_next(struct tv_call_cursor *cursor, struct tv_call_event *ev
 /* Walks over all tracks in order of time. At equal times the lower track comes first. */
 struct tv_call_merge;
 struct tv_call_merge *tv_call_merge_new(const struct tv_trace *trace);
-/* The same for the selected tracks and frames; NULL: all. */
+/* As above, for the selected tracks and frames; NULL: all. */
 struct tv_call_merge *tv_call_merge_new_selected(const struct tv_trace *trace,
                                                  const struct tv_subset *keep);
 void tv_call_merge_free(struct tv_call_merge *merge);

@@ -69,7 +69,7 @@ enum tv_status tv_excerpt_write_events(const struct tv_excerpt *excerpt, struct 
                                        struct tv_excerpt_losses *losses,
                                        struct tv_error *err) TV_MUST_CHECK;
 
-/* The same; a method trace if `file`. */
+/* As above; a method trace if `file`. */
 enum tv_status tv_excerpt_write(const struct tv_excerpt *excerpt, bool file, struct tv_out *out,
                                 struct tv_excerpt_losses *losses,
                                 struct tv_error *err) TV_MUST_CHECK;

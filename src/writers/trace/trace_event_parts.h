@@ -22,7 +22,7 @@ static inline bool tv_trace_events_has_input(const struct tv_trace_events *event
 /* Write ',"key":12.345' in microseconds. */
 void tv_trace_events_us(const struct tv_trace_events *events, const char *key, tv_ns time);
 
-/* The same for a time on the trace's axis. */
+/* As above, for a time on the trace's axis. */
 static inline void tv_trace_events_time(const struct tv_trace_events *events, const char *key,
                                         tv_ns time)
 {

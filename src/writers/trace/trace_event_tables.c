@@ -121,7 +121,7 @@ static bool trace_event_wants_flow_end(const struct tv_trace_events *events,
            tv_subset_has_frame(keep, tv_flow_end_frame(trace, end));
 }
 
-/* How a reader finds the slice or instant that an end touches. */
+/* The way in which a reader finds the slice or instant that an end touches. */
 enum trace_event_binding {
     BINDING_AROUND, /* the innermost one around the end's time */
     BINDING_AHEAD,  /* the next one that begins later */

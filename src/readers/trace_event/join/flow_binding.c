@@ -38,7 +38,7 @@ struct te_binding_slice {
     uint64_t offset;
 };
 
-/* How far the queries of a track have come. */
+/* Progress of the queries of a track. */
 struct te_binding_track {
     uint32_t first_row, row_count;
     struct te_slice_path enclosing; /* the slices that enclose the last time */

@@ -242,7 +242,7 @@ void tv_te_flow_list_take(struct tv_te_flow_list *list, struct tv_te_flow_list *
     tv_te_flow_list_release(chunk);
 }
 
-/* How far the events of a key have come. */
+/* Progress of the events of a key. */
 struct te_flow_state {
     uint32_t from; /* number of the event that the next arrow leaves from; TV_NONE: none */
     bool arrived;  /* an end was there, so another start may come */

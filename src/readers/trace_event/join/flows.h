@@ -18,7 +18,7 @@
 /* Files with flows have many ids, each shared by two or three events.  Most are short, or numbers,
  * and fit into eight bytes of the event itself.  Two ids are equal when form and bits are. */
 
-/* How the bits hold the text.  Up to 8: the length of the text that the bits are. */
+/* Forms of the bits.  Up to 8: the length of the text that the bits are. */
 enum tv_te_flow_form {
     TV_TE_FLOW_DECIMAL = 9, /* the digits of a number */
     TV_TE_FLOW_HEX = 10,    /* "0x" and its digits, lower case */

@@ -268,7 +268,7 @@ void tv_te_silence_find(struct tv_te_context *context);
  * process's file. */
 tv_ns tv_te_process_end(const struct tv_te_context *context, uint32_t process, tv_ns start);
 
-/* The same of something that a thread began, which ends earlier when its process falls silent. */
+/* As above, of something that a thread began, which ends earlier when its process falls silent. */
 tv_ns tv_te_thread_end(const struct tv_te_context *context, uint32_t thread, tv_ns start);
 
 /* Return the file's end for each thread of the head, owned by the caller.  NULL: all end with the

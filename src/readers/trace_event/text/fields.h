@@ -38,7 +38,7 @@ enum tv_te_read {
 enum tv_te_read tv_te_fields_read(const uint8_t *at, const uint8_t *end,
                                   struct tv_te_fields *fields, const uint8_t **event_end);
 
-/* The same, into fields that are zeroed or were read before: faster, for a loop over all events. */
+/* As above, into fields that are zeroed or were read before: faster, for a loop over all events. */
 enum tv_te_read tv_te_fields_read_over(const uint8_t *at, const uint8_t *end,
                                        struct tv_te_fields *fields, const uint8_t **event_end);
 
@@ -48,7 +48,7 @@ enum tv_te_read tv_te_fields_read_over(const uint8_t *at, const uint8_t *end,
 enum tv_te_read tv_te_fields_close(const uint8_t *at, const uint8_t *end,
                                    struct tv_te_fields *fields, const uint8_t **event_end);
 
-/* Which instructions the fast path uses.  The best that the processor has is the default; tests ask
+/* Instructions that the fast path uses.  The best that the processor has is the default; tests ask
  * for others. */
 enum tv_te_simd {
     TV_TE_SIMD_BEST,
