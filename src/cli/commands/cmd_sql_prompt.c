@@ -60,10 +60,10 @@ struct prompt_canceller {
     struct tv_sql *sql;
     pthread_t thread;
     struct sigaction older;
+    bool started;
     pthread_mutex_t lock; /* lock of the two below */
     bool runs;            /* a statement does */
-    bool ends;
-    bool started;
+    bool ends;            /* the thread must end */
 };
 
 static void prompt_wake(int number)
@@ -98,13 +98,13 @@ static void prompt_start_canceller(struct prompt_canceller *canceller, struct tv
     pthread_mutex_init(&canceller->lock, NULL);
     canceller->started =
         tv_thread_start(&canceller->thread, TV_THREAD_STACK, prompt_cancel_thread, canceller) == 0;
-    if (canceller
-            ->started) { /* not SA_RESTART: a line that is typed without an editor is dropped */
-        sigaction(SIGINT, &(struct sigaction){.sa_handler = prompt_wake}, &canceller->older);
+    if (!canceller->started) {
+        pthread_mutex_destroy(&canceller->lock);
+        sem_destroy(&prompt_interrupted);
         return;
     }
-    pthread_mutex_destroy(&canceller->lock);
-    sem_destroy(&prompt_interrupted);
+    /* Without SA_RESTART, a line that is typed without an editor is dropped. */
+    sigaction(SIGINT, &(struct sigaction){.sa_handler = prompt_wake}, &canceller->older);
 }
 
 /* Note that a statement begins or has ended. */
