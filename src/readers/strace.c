@@ -38,6 +38,8 @@
 #define RELATIVE_DIGITS 8
 /* Longest line that is shown again. */
 #define SHOWN_LINE 4096
+/* Length of the beginning of a file that tells ltrace from strace. */
+#define KIND_PREFIX 4096
 
 static const char strace_format[] = "strace text";
 static const char ltrace_format[] = "ltrace text";
@@ -377,7 +379,7 @@ static enum tv_status strace_assemble(struct tv_source *source, struct tv_builde
         return status;
     struct strace *strace = tv_alloc(1, sizeof *strace);
     struct tv_bytes prefix = text.bytes;
-    prefix.length = prefix.length < SHOWN_LINE ? prefix.length : SHOWN_LINE;
+    prefix.length = prefix.length < KIND_PREFIX ? prefix.length : KIND_PREFIX;
     tv_profile_input_begin(&strace->profile, source, builder,
                            tv_text_is_ltrace(prefix) ? ltrace_format : strace_format);
     strace->profile.info->inputs[strace->profile.input].describe = strace_describe;
