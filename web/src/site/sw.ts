@@ -4,20 +4,20 @@
 // visit shows the new page.
 
 /** Types that exist in service workers only. */
-interface Lasting extends Event {
+interface ExtendableWorkerEvent extends Event {
   waitUntil(until: Promise<unknown>): void;
 }
-interface FetchAsked extends Event {
+interface WorkerFetchEvent extends Event {
   readonly request: Request;
   respondWith(answer: Promise<Response>): void;
 }
-interface Own {
+interface WorkerScope {
   readonly registration: { readonly scope: string };
   skipWaiting(): Promise<void>;
-  addEventListener(what: 'install' | 'activate', act: (e: Lasting) => void): void;
-  addEventListener(what: 'fetch', act: (e: FetchAsked) => void): void;
+  addEventListener(what: 'install' | 'activate', act: (e: ExtendableWorkerEvent) => void): void;
+  addEventListener(what: 'fetch', act: (e: WorkerFetchEvent) => void): void;
 }
-declare const self: Own;
+declare const self: WorkerScope;
 
 /** The SHA-256 of the page of this worker, in hex, inserted by the build. */
 declare const PAGE_DIGEST: string;
