@@ -53,6 +53,9 @@ struct tv_compare_report {
 void tv_compare_report_write(struct tv_out *out, const struct tv_compare_report *report,
                              enum tv_compare_format format);
 
+/* Write for scripts. (compare_json.c) */
+void tv_compare_write_json(struct tv_out *out, const struct tv_compare_report *report);
+
 /* Write for the tools that run checks. (compare_ci.c) */
 void tv_compare_write_junit(struct tv_out *out, const struct tv_compare_report *report);
 void tv_compare_write_sarif(struct tv_out *out, const struct tv_compare_report *report);

@@ -67,7 +67,7 @@ void tv_check_add_sarif(struct tv_sarif *sarif, const struct tv_check_report *re
 void tv_check_add_unreadable_sarif(struct tv_sarif *sarif, const char *file,
                                    const struct tv_error *reason);
 
-/* ---- Findings in words: the same sentences wherever they are shown ---- */
+/* ---- Findings in words: the same sentences wherever they are shown (findings_report.c) ---- */
 
 /* Write a time with a suitable unit: "16.7 ms", "50 ms", "1.24 s", "190 ns". */
 void tv_findings_time(struct tv_out *out, tv_ns time);
