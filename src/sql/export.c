@@ -198,7 +198,10 @@ static const struct tv_sql_vector *export_fill(struct tv_sql_exporter *exporter,
     if (!vector->data)
         *vector = export_make_vector(exporter->base->columns[column].type);
     memset(vector->validity, 0xff, TV_SQL_ROWS / 8);
-    exporter->base->fill(&exporter->data, &exporter->scratch, column, first, count, vector);
+    if (exporter->base->put)
+        tv_sql_put_rows(exporter->base, &exporter->data, column, first, count, vector);
+    else
+        exporter->base->fill(&exporter->data, &exporter->scratch, column, first, count, vector);
     return vector;
 }
 

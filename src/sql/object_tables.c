@@ -46,15 +46,19 @@ static uint64_t sql_object_count(const struct tv_sql_data *data)
     return data->trace->tables.objects.count;
 }
 
-static void sql_put_object_column(const struct tv_sql_data *data, uint32_t column, uint64_t i,
-                                  const struct tv_object *object, struct tv_sql_vector *vector)
+static void sql_put_object(const struct tv_sql_data *data, uint32_t column, uint64_t row,
+                           uint64_t i, struct tv_sql_vector *vector)
 {
+    const struct tv_object *object = &data->trace->tables.objects.rows[row];
     const uint32_t texts[] = {
         [OBJECT_TYPE] = object->type,         [OBJECT_BASE_TYPE] = object->base_type,
         [OBJECT_CATEGORY] = object->category, [OBJECT_KEY] = object->id,
         [OBJECT_SCOPE] = object->scope,
     };
     switch (column) {
+    case OBJECT_ID:
+        tv_sql_put_integer(vector, i, (int64_t)row);
+        break;
     case OBJECT_TS:
         tv_sql_put_integer(vector, i, tv_trace_time(data->trace, object->input, object->created));
         break;
@@ -80,32 +84,30 @@ static void sql_put_object_column(const struct tv_sql_data *data, uint32_t colum
     }
 }
 
-static void sql_fill_object(const struct tv_sql_data *data, struct tv_sql_scratch *scratch,
-                            uint32_t column, uint64_t first, uint32_t count,
-                            struct tv_sql_vector *vector)
-{
-    (void)scratch;
-    for (uint32_t i = 0; i < count; i++)
-        if (column == OBJECT_ID)
-            tv_sql_put_integer(vector, i, (int64_t)(first + i));
-        else
-            sql_put_object_column(data, column, i, &data->trace->tables.objects.rows[first + i],
-                                  vector);
-}
-
 const struct tv_sql_table tv_sql_object_table = {
     .name = "object",
     .count = sql_object_count,
-    .fill = sql_fill_object,
+    .put = sql_put_object,
     .columns = object_columns,
     .column_count = TV_COUNT(object_columns),
 };
 
 /* ---- Snapshots of objects ---- */
 
+enum {
+    SNAPSHOT_ID,
+    SNAPSHOT_TS,
+    SNAPSHOT_OBJECT,
+    SNAPSHOT_INNER,
+    SNAPSHOT_ARGS,
+};
+
 static const struct tv_sql_column snapshot_columns[] = {
-    {"id", TV_SQL_INTEGER},       {"ts", TV_SQL_INTEGER},         {"object_id", TV_SQL_INTEGER},
-    {"is_inner", TV_SQL_BOOLEAN}, {"arg_set_id", TV_SQL_INTEGER},
+    [SNAPSHOT_ID] = {"id", TV_SQL_INTEGER},
+    [SNAPSHOT_TS] = {"ts", TV_SQL_INTEGER},
+    [SNAPSHOT_OBJECT] = {"object_id", TV_SQL_INTEGER},
+    [SNAPSHOT_INNER] = {"is_inner", TV_SQL_BOOLEAN},
+    [SNAPSHOT_ARGS] = {"arg_set_id", TV_SQL_INTEGER},
 };
 
 static uint64_t sql_snapshot_count(const struct tv_sql_data *data)
@@ -113,40 +115,44 @@ static uint64_t sql_snapshot_count(const struct tv_sql_data *data)
     return data->trace->tables.snapshots.count;
 }
 
-static void sql_fill_snapshot(const struct tv_sql_data *data, struct tv_sql_scratch *scratch,
-                              uint32_t column, uint64_t first, uint32_t count,
-                              struct tv_sql_vector *vector)
+static void sql_put_snapshot(const struct tv_sql_data *data, uint32_t column, uint64_t row,
+                             uint64_t i, struct tv_sql_vector *vector)
 {
-    (void)scratch;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct tv_snapshot *snapshot = &data->trace->tables.snapshots.rows[first + i];
-        if (column == 0)
-            tv_sql_put_integer(vector, i, (int64_t)(first + i));
-        else if (column == 1)
-            tv_sql_put_integer(vector, i,
-                               tv_trace_time(data->trace, snapshot->input, snapshot->time));
-        else if (column == 2)
-            tv_sql_put_integer(vector, i, snapshot->object);
-        else if (column == 3)
-            tv_sql_put_boolean(vector, i, snapshot->inner);
-        else
-            tv_sql_put_integer(vector, i, tv_sql_snapshot_args(data, first + i));
-    }
+    const struct tv_snapshot *snapshot = &data->trace->tables.snapshots.rows[row];
+    if (column == SNAPSHOT_ID)
+        tv_sql_put_integer(vector, i, (int64_t)row);
+    else if (column == SNAPSHOT_TS)
+        tv_sql_put_integer(vector, i, tv_trace_time(data->trace, snapshot->input, snapshot->time));
+    else if (column == SNAPSHOT_OBJECT)
+        tv_sql_put_integer(vector, i, snapshot->object);
+    else if (column == SNAPSHOT_INNER)
+        tv_sql_put_boolean(vector, i, snapshot->inner);
+    else
+        tv_sql_put_integer(vector, i, tv_sql_snapshot_args(data, row));
 }
 
 const struct tv_sql_table tv_sql_snapshot_table = {
     .name = "snapshot",
     .count = sql_snapshot_count,
-    .fill = sql_fill_snapshot,
+    .put = sql_put_snapshot,
     .columns = snapshot_columns,
     .column_count = TV_COUNT(snapshot_columns),
 };
 
 /* ---- Dumps of memory, and their figures ---- */
 
+enum {
+    DUMP_ID,
+    DUMP_TS,
+    DUMP_UPID,
+    DUMP_KEY,
+    DUMP_LEVEL,
+};
+
 static const struct tv_sql_column dump_columns[] = {
-    {"id", TV_SQL_INTEGER},    {"ts", TV_SQL_INTEGER}, {"upid", TV_SQL_INTEGER},
-    {"dump_key", TV_SQL_TEXT}, {"level", TV_SQL_TEXT},
+    [DUMP_ID] = {"id", TV_SQL_INTEGER},     [DUMP_TS] = {"ts", TV_SQL_INTEGER},
+    [DUMP_UPID] = {"upid", TV_SQL_INTEGER}, [DUMP_KEY] = {"dump_key", TV_SQL_TEXT},
+    [DUMP_LEVEL] = {"level", TV_SQL_TEXT},
 };
 
 static uint64_t sql_dump_count(const struct tv_sql_data *data)
@@ -154,38 +160,42 @@ static uint64_t sql_dump_count(const struct tv_sql_data *data)
     return data->trace->tables.memory_dumps.count;
 }
 
-static void sql_fill_dump(const struct tv_sql_data *data, struct tv_sql_scratch *scratch,
-                          uint32_t column, uint64_t first, uint32_t count,
-                          struct tv_sql_vector *vector)
+static void sql_put_dump(const struct tv_sql_data *data, uint32_t column, uint64_t row, uint64_t i,
+                         struct tv_sql_vector *vector)
 {
-    (void)scratch;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct tv_memory_dump *dump = &data->trace->tables.memory_dumps.rows[first + i];
-        if (column == 0)
-            tv_sql_put_integer(vector, i, (int64_t)(first + i));
-        else if (column == 1)
-            tv_sql_put_integer(vector, i, tv_trace_time(data->trace, dump->input, dump->time));
-        else if (column == 2)
-            tv_sql_put_index(vector, i, dump->process);
-        else
-            tv_sql_put_string(data, vector, i, column == 3 ? dump->id : dump->level);
-    }
+    const struct tv_memory_dump *dump = &data->trace->tables.memory_dumps.rows[row];
+    if (column == DUMP_ID)
+        tv_sql_put_integer(vector, i, (int64_t)row);
+    else if (column == DUMP_TS)
+        tv_sql_put_integer(vector, i, tv_trace_time(data->trace, dump->input, dump->time));
+    else if (column == DUMP_UPID)
+        tv_sql_put_index(vector, i, dump->process);
+    else
+        tv_sql_put_string(data, vector, i, column == DUMP_KEY ? dump->id : dump->level);
 }
 
 const struct tv_sql_table tv_sql_memory_dump_table = {
     .name = "memory_dump",
     .count = sql_dump_count,
-    .fill = sql_fill_dump,
+    .put = sql_put_dump,
     .columns = dump_columns,
     .column_count = TV_COUNT(dump_columns),
 };
 
+enum {
+    FIGURE_DUMP,
+    FIGURE_ALLOCATOR,
+    FIGURE_NAME,
+    FIGURE_UNIT,
+    FIGURE_VALUE,
+};
+
 static const struct tv_sql_column figure_columns[] = {
-    {"memory_dump_id", TV_SQL_INTEGER},
-    {"allocator", TV_SQL_TEXT},
-    {"name", TV_SQL_TEXT},
-    {"unit", TV_SQL_TEXT},
-    {"value", TV_SQL_REAL},
+    [FIGURE_DUMP] = {"memory_dump_id", TV_SQL_INTEGER},
+    [FIGURE_ALLOCATOR] = {"allocator", TV_SQL_TEXT},
+    [FIGURE_NAME] = {"name", TV_SQL_TEXT},
+    [FIGURE_UNIT] = {"unit", TV_SQL_TEXT},
+    [FIGURE_VALUE] = {"value", TV_SQL_REAL},
 };
 
 static uint64_t sql_figure_count(const struct tv_sql_data *data)
@@ -193,29 +203,27 @@ static uint64_t sql_figure_count(const struct tv_sql_data *data)
     return data->trace->tables.memory_figures.count;
 }
 
-static void sql_fill_figure(const struct tv_sql_data *data, struct tv_sql_scratch *scratch,
-                            uint32_t column, uint64_t first, uint32_t count,
-                            struct tv_sql_vector *vector)
+static void sql_put_figure(const struct tv_sql_data *data, uint32_t column, uint64_t row,
+                           uint64_t i, struct tv_sql_vector *vector)
 {
-    (void)scratch;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct tv_memory_figure *figure = &data->trace->tables.memory_figures.rows[first + i];
-        if (column == 0)
-            tv_sql_put_index(vector, i, data->dump_of_figure[first + i]);
-        else if (column == 4)
-            tv_sql_put_real(vector, i, figure->value);
-        else
-            tv_sql_put_string(data, vector, i,
-                              column == 1   ? figure->of
-                              : column == 2 ? figure->name
-                                            : figure->units);
-    }
+    const struct tv_memory_figure *figure = &data->trace->tables.memory_figures.rows[row];
+    const uint32_t texts[] = {
+        [FIGURE_ALLOCATOR] = figure->of,
+        [FIGURE_NAME] = figure->name,
+        [FIGURE_UNIT] = figure->units,
+    };
+    if (column == FIGURE_DUMP)
+        tv_sql_put_index(vector, i, data->dump_of_figure[row]);
+    else if (column == FIGURE_VALUE)
+        tv_sql_put_real(vector, i, figure->value);
+    else
+        tv_sql_put_string(data, vector, i, texts[column]);
 }
 
 const struct tv_sql_table tv_sql_memory_figure_table = {
     .name = "memory_figure",
     .count = sql_figure_count,
-    .fill = sql_fill_figure,
+    .put = sql_put_figure,
     .columns = figure_columns,
     .column_count = TV_COUNT(figure_columns),
 };

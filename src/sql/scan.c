@@ -242,6 +242,7 @@ static void sql_fill_chunk(duck_call call, duck_chunk chunk)
 {
     struct sql_scan *scan = tv_duck.function_get_init_data(call);
     struct tv_sql_scratch *scratch = tv_duck.function_get_local_init_data(call);
+    const struct tv_sql_table *table = scan->info->table;
     struct sql_piece piece = sql_take_piece(scan);
     uint64_t first = piece.first;
     uint32_t count = piece.count;
@@ -249,11 +250,14 @@ static void sql_fill_chunk(duck_call call, duck_chunk chunk)
     for (uint32_t i = 0; i < scan->column_count && count > 0; i++) {
         if (scan->columns[i] == TV_NONE)
             continue;
-        assert(scan->columns[i] < scan->info->table->column_count);
+        assert(scan->columns[i] < table->column_count);
         struct tv_sql_vector vector = {.vector = tv_duck.data_chunk_get_vector(chunk, i)};
         vector.data = tv_duck.vector_get_data(vector.vector);
         vector.name_bytes = scan->info->data->name_bytes;
-        scan->info->table->fill(scan->info->data, scratch, scan->columns[i], first, count, &vector);
+        if (table->put)
+            tv_sql_put_rows(table, scan->info->data, scan->columns[i], first, count, &vector);
+        else
+            table->fill(scan->info->data, scratch, scan->columns[i], first, count, &vector);
     }
     tv_duck.data_chunk_set_size(chunk, count);
 }

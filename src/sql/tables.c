@@ -805,10 +805,11 @@ static void sql_fill_bounds(const struct tv_sql_data *data, struct tv_sql_scratc
 
 /* ---- The table of tables ---- */
 
-#define SQL_TABLE(name, counts, fills, columns)                                                    \
+#define SQL_TABLE(named, counts, fills, has_columns)                                               \
     &(const struct tv_sql_table)                                                                   \
     {                                                                                              \
-        name, counts, false, fills, columns, TV_COUNT(columns)                                     \
+        .name = named, .count = counts, .fill = fills, .columns = has_columns,                     \
+        .column_count = TV_COUNT(has_columns)                                                      \
     }
 
 const struct tv_sql_table *const tv_sql_tables[] = {

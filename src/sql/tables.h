@@ -89,14 +89,23 @@ typedef void tv_sql_fill(const struct tv_sql_data *data, struct tv_sql_scratch *
                          uint32_t column, uint64_t first, uint32_t count,
                          struct tv_sql_vector *vector);
 
+/* Put the value of a column and a row of the table into row i of the vector. */
+typedef void tv_sql_put_cell(const struct tv_sql_data *data, uint32_t column, uint64_t row,
+                             uint64_t i, struct tv_sql_vector *vector);
+
 struct tv_sql_table {
     const char *name;
     uint64_t (*count)(const struct tv_sql_data *data);
-    bool slow_count; /* counting takes a pass over the trace: only scans do it */
-    tv_sql_fill *fill;
+    bool slow_count;      /* counting takes a pass over the trace: only scans do it */
+    tv_sql_put_cell *put; /* one cell at a time; NULL: `fill` is there */
+    tv_sql_fill *fill;    /* a column at a time, which is faster; NULL: `put` is there */
     const struct tv_sql_column *columns;
     uint32_t column_count;
 };
+
+/* Fill rows [first, first + count) of a column of a table with `put`. (vector.c) */
+void tv_sql_put_rows(const struct tv_sql_table *table, const struct tv_sql_data *data,
+                     uint32_t column, uint64_t first, uint32_t count, struct tv_sql_vector *vector);
 
 /* The first is any_slice. */
 extern const struct tv_sql_table *const tv_sql_tables[];

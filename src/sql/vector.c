@@ -145,3 +145,11 @@ bool tv_sql_register_function(duck_connection connection, struct tv_sql_data *da
     tv_duck.destroy_scalar_function(&function);
     return done;
 }
+
+void tv_sql_put_rows(const struct tv_sql_table *table, const struct tv_sql_data *data,
+                     uint32_t column, uint64_t first, uint32_t count, struct tv_sql_vector *vector)
+{
+    assert(table->put && column < table->column_count);
+    for (uint32_t i = 0; i < count; i++)
+        table->put(data, column, first + i, i, vector);
+}
