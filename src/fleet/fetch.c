@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fetch.c - the rows of a fleet in ClickHouse that a question needs (fetch.h).
+ * fetch.c - the rows of a fleet in ClickHouse that a question needs (clickhouse.h).
  *
  *     question --> SELECT of each table --> rows --> a folder of Parquet files --> questions.c
  *
@@ -11,7 +11,7 @@
  *
  * Labels and patterns are texts of the user.  They enter a statement in quotes (statement.h).
  */
-#include "fleet/fetch.h"
+#include "fleet/clickhouse.h"
 
 #include <assert.h>
 #include <string.h>
@@ -19,7 +19,6 @@
 #include "analysis/compare/gate.h"
 #include "base/bytes.h"
 #include "fleet/batch.h"
-#include "fleet/rowbinary.h"
 
 /* ---- Traces with labels ---- */
 

@@ -5,7 +5,7 @@
  *     trace --> batch: rows of each table --> FOLDER/TABLE/BATCH.parquet --> DuckDB --> answers
  *                                                    ^-------- merge.c <-------'
  *
- * ClickHouse can keep the rows instead (rowbinary.h, fetch.h).
+ * ClickHouse can keep the rows instead (clickhouse.h).
  *
  * A batch is named by the traces in it, is written once and never changed.  Names of traces,
  * methods and paths are hashes of their contents, so that programs that add to one folder need not
@@ -127,7 +127,7 @@ void tv_fleet_write_ids(const uint64_t *traces, size_t count, struct tv_out *out
 enum tv_fleet_form {
     TV_FLEET_JSONL,
     TV_FLEET_PARQUET,
-    TV_FLEET_ROWBINARY, /* ClickHouse's (rowbinary.h) */
+    TV_FLEET_ROWBINARY, /* ClickHouse's (clickhouse.h) */
 };
 
 /* Write a table of a batch; a NULL batch gives a Parquet file without rows. (tables.c) */

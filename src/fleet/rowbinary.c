@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rowbinary.c - the tables of a fleet in ClickHouse (rowbinary.h).
+ * rowbinary.c - the tables of a fleet in ClickHouse (clickhouse.h).
  *
  * A row in RowBinary is its values, one after another, without names or a mark
  * between rows:
@@ -19,7 +19,7 @@
  * after a failure is therefore harmless.  Questions must leave the copies out
  * themselves (fetch.c).
  */
-#include "fleet/rowbinary.h"
+#include "fleet/clickhouse.h"
 
 #include <assert.h>
 #include <inttypes.h>

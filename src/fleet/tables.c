@@ -22,7 +22,7 @@
 
 #include "base/bytes.h"
 #include "fleet/batch.h"
-#include "fleet/rowbinary.h"
+#include "fleet/clickhouse.h"
 #include "writers/text/names.h"
 
 /* A table that is being written: one of `parquet`, `binary` and `json` is set. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tsv.c - an answer of ClickHouse as a Parquet file (tsv.h).
+ * tsv.c - an answer of ClickHouse as a Parquet file (clickhouse.h).
  *
  *     parts of the answer --> lines --> values without escapes --> columns of the file
  *                             ^ at most 64 MiB
@@ -18,7 +18,7 @@
  * The specification is "TabSeparatedWithNamesAndTypes" in ClickHouse's
  * documentation of formats.
  */
-#include "fleet/tsv.h"
+#include "fleet/clickhouse.h"
 
 #include <stdlib.h>
 #include <string.h>

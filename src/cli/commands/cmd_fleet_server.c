@@ -20,7 +20,7 @@
 #include "base/memory.h"
 #include "cli/input/user_folder.h"
 #include "cli/options.h"
-#include "fleet/rowbinary.h"
+#include "fleet/clickhouse.h"
 
 #define SCHEME "clickhouse+"
 #define LONGEST_HOST 255u

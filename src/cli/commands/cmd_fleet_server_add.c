@@ -21,7 +21,7 @@
 #include "base/bytes.h"
 #include "cli/broker.h"
 #include "cli/commands/cmd_fleet_server.h"
-#include "fleet/rowbinary.h"
+#include "fleet/clickhouse.h"
 
 /* ---- Tables ---- */
 

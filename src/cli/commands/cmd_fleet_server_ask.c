@@ -3,7 +3,7 @@
  * cmd_fleet_server_ask.c - questions to a fleet on a server, and its care.
  *
  * The rows that a question needs become a fleet in a temporary folder, which is then asked as any
- * other (fetch.h).  A program that is killed leaves this folder behind.
+ * other (fetch.c).  A program that is killed leaves this folder behind.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,9 +18,7 @@
 #include "cli/commands/cmd_fleet_server.h"
 #include "cli/output/message.h"
 #include "cli/output/output.h"
-#include "fleet/fetch.h"
-#include "fleet/rowbinary.h"
-#include "fleet/tsv.h"
+#include "fleet/clickhouse.h"
 
 #define FETCHED "0000000000000001.parquet" /* the batch of the fetched rows */
 #define ANSWER "answer.parquet"

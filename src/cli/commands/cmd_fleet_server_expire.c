@@ -23,7 +23,7 @@
 #include "base/memory.h"
 #include "cli/commands/cmd_fleet_server.h"
 #include "cli/output/message.h"
-#include "fleet/rowbinary.h"
+#include "fleet/clickhouse.h"
 
 #define PREFIX TV_FLEET_SERVER_PREFIX
 
