@@ -8,7 +8,7 @@
  * write the rows of a query.  The tables here are those that prelude.c defines as views; a test
  * compares both.
  */
-#include "sql/export.h"
+#include "sql/tables.h"
 
 #include <assert.h>
 #include <string.h>
@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "sql/sql.h"
+#include "sql/values.h"
 
 /* ---- Tables ---- */
 

@@ -27,7 +27,8 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "model/trace.h"
-#include "sql/export.h"
+#include "sql/tables.h"
+#include "sql/values.h"
 #include "writers/text/names.h"
 
 /* Values that are deeper are left out; readers accept no file that is nested deeper. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scan.c - table functions of DuckDB over the tables of a trace (scan.h).
+ * scan.c - table functions of DuckDB over the tables of a trace (tables.h).
  *
  * A table function has three parts.  Bind lists the columns.  Init, once for a scan, notes which
  * columns are wanted; threads then take rows in turn by adding to `next`.  The function fills a
@@ -10,7 +10,7 @@
  * it, tv_slice_in(from, to) has the range as parameters and scans pieces of rows, found by
  * bisection.  tv_slice() leaves out thread states and what processors ran.
  */
-#include "sql/scan.h"
+#include "sql/tables.h"
 
 #include <assert.h>
 #include <stdatomic.h>

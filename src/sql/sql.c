@@ -17,7 +17,6 @@
 #include "base/memory.h"
 #include "base/workers.h"
 #include "readers/reader.h"
-#include "sql/scan.h"
 #include "sql/statement.h"
 #include "sql/tables.h"
 #include "sql/values.h"

@@ -373,4 +373,41 @@ bool tv_sql_fail_files(struct tv_error *err, const char *why);
 void tv_sql_data_init(struct tv_sql_data *data, const struct tv_trace *trace);
 void tv_sql_data_release(struct tv_sql_data *data);
 
+/* ---- The tables of a trace as table functions of DuckDB (scan.c) ---- */
+
+/* The rows of a table that a function has. */
+enum tv_sql_extent {
+    TV_SQL_ALL_ROWS,
+    TV_SQL_SLICES, /* rows of any_slice: slices and instants */
+    TV_SQL_RANGE,  /* slices and instants that overlap the range of the two parameters */
+};
+
+/* A table function: which rows of which table it scans. */
+struct tv_sql_scanned {
+    const struct tv_sql_data *data;
+    const struct tv_sql_table *table;
+    enum tv_sql_extent rows;
+};
+
+/* Register the function tv_NAME(), or tv_slice() or tv_slice_in(from, to).  `scanned` must outlive
+ * the connection. */
+bool tv_sql_register_table(duck_connection connection, struct tv_sql_scanned *scanned);
+
+/* ---- The table of arguments without DuckDB, for export.c alone (export_args.c) ---- */
+
+struct tv_sql_columns;
+struct tv_sql_chunk;
+
+/* Reads the events of all slices and instants again, and takes their JSON apart. */
+struct tv_sql_arguments;
+
+struct tv_sql_arguments *tv_sql_arguments_new(const struct tv_sql_data *data);
+void tv_sql_arguments_free(struct tv_sql_arguments *arguments);
+
+/* List the columns of the table `args`. */
+void tv_sql_arguments_columns(struct tv_sql_columns *columns);
+
+/* Read the next rows; false at the end.  They stay valid until the next call. */
+bool tv_sql_arguments_next(struct tv_sql_arguments *arguments, struct tv_sql_chunk *chunk);
+
 #endif
