@@ -22,7 +22,7 @@
  * frame: `a` frame, `b` line; stack: `a` path, `b` path with lines; list of addresses: [a, b) in
  * file->addresses; source: `a` file name, `b` line; binary: `a` name, `number` load address.
  */
-#include "readers/instruments/elements.h"
+#include "readers/instruments/instruments.h"
 
 #include <assert.h>
 #include <stdio.h>

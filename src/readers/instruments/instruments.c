@@ -10,7 +10,7 @@
  * A row has an element for each column, in their order; <sentinel/> stands for no value.  Tables
  * without samples (signposts, states) are counted, and a file of such tables alone is refused.
  */
-#include "readers/instruments/elements.h"
+#include "readers/instruments/instruments.h"
 
 #include "base/memory.h"
 #include "readers/readers.h"

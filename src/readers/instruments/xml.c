@@ -10,7 +10,7 @@
  * other file is ever read. The tokenizer knows nothing of nesting: elements.c matches the tags.
  * Input that ends inside a tag gives TV_XML_CUT.
  */
-#include "readers/instruments/xml.h"
+#include "readers/instruments/instruments.h"
 
 #include "base/bytes.h"
 

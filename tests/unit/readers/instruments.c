@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* instruments.c - tables of Instruments as XML: a file, and its samples as text. */
-#include "readers/instruments/xml.h"
+#include "readers/instruments/instruments.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * elements.h - elements of an export of Instruments: values that are written once and then
+ * instruments.h - the parts of the reader of exports of Apple's Instruments (instruments.c).
+ *
+ *     bytes --> xml.c: tokens --> elements.c: values, and rows of a table --> samples
+ */
+#ifndef TV_READERS_INSTRUMENTS_INSTRUMENTS_H
+#define TV_READERS_INSTRUMENTS_INSTRUMENTS_H
+
+#include "base/bytes.h"
+#include "base/out.h"
+#include "readers/profile_input.h"
+
+/* ---- xml.c ----
+ *
+ * A pull parser for the XML that tools write: elements, attributes and text.
+ *
+ *     <row><weight id="9">5</weight></row>
+ *     OPEN  OPEN          TEXT CLOSE CLOSE
+ */
+
+enum tv_xml_kind {
+    TV_XML_OPEN,
+    TV_XML_CLOSE,
+    TV_XML_TEXT,
+    TV_XML_END, /* of the document */
+    TV_XML_CUT, /* the document ends within markup */
+};
+
+struct tv_xml_token {
+    enum tv_xml_kind kind;
+    struct tv_bytes name;       /* name of an element; of text the text, with its entities */
+    struct tv_bytes attributes; /* attributes of an element, as in the file */
+    bool empty;                 /* <name/>: no CLOSE follows */
+    bool literal;               /* CDATA: '&' begins no entity */
+    uint64_t offset;
+};
+
+/* Return the next token.  After TV_XML_END and TV_XML_CUT come only these. */
+struct tv_xml_token tv_xml_next(struct tv_cursor *cursor);
+
+/* Return the value of an attribute as in the file, with its entities; empty when there is none. */
+struct tv_bytes tv_xml_attribute(struct tv_bytes attributes, struct tv_bytes name);
+
+/* Return a text with its entities replaced, in `scratch` if there are any.  Unknown entities stay
+ * as they are. */
+struct tv_bytes tv_xml_decode(struct tv_bytes text, struct tv_out *scratch);
+
+/* ---- elements.c ----
+ *
+ * Elements of an export of Instruments: values that are written once and then
  * referred to.
  *
  *     <weight id="9" fmt="1.00 ms">1000000</weight>     defines value 9
@@ -10,11 +58,6 @@
  * value of an element is complete when it ends; only then can it be referred to, so references
  * never form a circle.
  */
-#ifndef TV_READERS_INSTRUMENTS_ELEMENTS_H
-#define TV_READERS_INSTRUMENTS_ELEMENTS_H
-
-#include "readers/instruments/xml.h"
-#include "readers/profile_input.h"
 
 enum instruments_kind {
     INSTRUMENTS_OTHER,
