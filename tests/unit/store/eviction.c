@@ -49,7 +49,7 @@ static void oldest_go_first(void **state)
     place_open(&place);
     for (size_t i = 0; i < 3; i++) {
         ids[i] = put_trace(place.store, "x", 1, 3000);
-        usleep(2000); /* a later time of upload */
+        place_wait_for_later();
     }
     pin(place.store, ids[0]);
     put_cache(place.store, ids[0], 400);
@@ -82,9 +82,9 @@ static void least_used_cache_first(void **state)
     a = put_trace(place.store, "a", 1, 3000);
     b = put_trace(place.store, "b", 1, 3000);
     put_cache(place.store, a, 1000);
-    usleep(20000);
     put_cache(place.store, b, 1000);
-    usleep(20000);
+    place_age_cache(&place, a.text, 7200);
+    place_age_cache(&place, b.text, 3600);
     assert_int_equal(tv_store_cache_open(place.store, a.text, &fd, &bytes, NULL), TV_STORE_OK);
     close(fd);
     put_trace(place.store, "c", 1, 2500);
@@ -311,7 +311,7 @@ static void a_smaller_cap(void **state)
     struct tv_store_id first, last;
     place_open(&place);
     first = put_trace(place.store, "a", 1, 3000);
-    usleep(2000);
+    place_wait_for_later();
     last = put_trace(place.store, "b", 1, 3000);
     place.options.max_store_bytes = 4000;
     place_reopen(&place);

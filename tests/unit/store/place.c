@@ -120,6 +120,21 @@ void place_write(const struct place *place, const char *name, const char *text)
     close(fd);
 }
 
+void place_wait_for_later(void)
+{
+    for (int64_t before = tv_store_now(); tv_store_now() <= before;)
+        usleep(100);
+}
+
+void place_age_cache(const struct place *place, const char *id, int64_t seconds)
+{
+    char name[64], path[256];
+    struct timespec used = {.tv_sec = tv_store_now() / 1000 - seconds}, times[2] = {used, used};
+    snprintf(name, sizeof name, "cache/%s.index", id);
+    name_file(place, name, path);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
 void place_sql(const struct place *place, const char *sql)
 {
     char path[256];

@@ -36,6 +36,12 @@ uint64_t place_bytes(const struct place *place, const char *folder);
 /* Write a file of the store from outside. */
 void place_write(const struct place *place, const char *name, const char *text);
 
+/* Wait until what is uploaded next is later than what was uploaded before. */
+void place_wait_for_later(void);
+
+/* Let the cache of a trace have been used so many seconds ago. */
+void place_age_cache(const struct place *place, const char *id, int64_t seconds);
+
 /* Run SQL on the catalogue from outside, while the store is closed. */
 void place_sql(const struct place *place, const char *sql);
 

@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
@@ -48,10 +47,10 @@ static void fill(struct tv_store *store)
 {
     struct tv_store_id id = put_trace(store, "Start.trace", 1, 30);
     describe(store, id.text, "com.acme.app", "cold", "after the fix");
-    usleep(2000); /* a later time of upload, so that the order is known */
+    place_wait_for_later(); /* so that the order is known */
     id = put_trace(store, "100%_done", 1, 10);
     describe(store, id.text, "com.Acme.service", "WARM", "O'Reilly \"quoted\"\nsecond line");
-    usleep(2000);
+    place_wait_for_later();
     id = put_trace(store, "\xc3\x84pfel", 1, 20);
     describe(store, id.text, "org.other", "cold start", "");
 }
