@@ -285,8 +285,11 @@ enum tv_severity tv_severity_find(const char *name);
     X(MAPS_LEFT_OUT, "maps-left-out", W,                                                           \
       "mappings of processes beyond the number that is kept: addresses in them have no names")     \
     X(GROUP_UNREAD, "group-unread", W,                                                             \
-      "samples with the counts of a group of events (perf record -e '{a,b}:S'), which are not "    \
-      "read: only the first event has samples, by their period; record the events without :S")     \
+      "counts of groups of events (perf record -e '{a,b}:S') that name no event of the file: "     \
+      "left out; samples with such counts alone have their period")                                \
+    X(GROUP_PARTIAL, "group-partial", W,                                                           \
+      "samples of groups of events that had the processor's counters for a part of the time: "     \
+      "their counts are those of this part, not scaled up, as perf shows them")                    \
     X(BAD_XML, "bad-xml", E,                                                                       \
       "elements of an XML file that are damaged, nested too deep or hold no number: left out")     \
     X(TABLE_UNREAD, "table-unread", N, "tables of an export that hold no samples: not read")       \

@@ -93,23 +93,56 @@ bool tv_perf_take_record(const struct tv_perf_data_file *file, struct tv_cursor 
 
 /* ---- Samples ---- */
 
-/* Skip the fields of a "read": one counter, or a group of them with their number in front. The
- * order inside does not matter here, only the number of words. *grouped: there are several. */
-static bool perf_skip_read(struct tv_cursor *cursor, uint64_t format, bool *grouped)
+/* Take the fields of a "read": one counter, or a group of them with their number in front. */
+static bool perf_take_read(struct tv_cursor *cursor, uint64_t format, struct tv_bytes *read)
 {
-    uint64_t values = 1, each = 1;
-    struct tv_bytes skipped;
+    struct tv_cursor ahead = *cursor;
+    uint64_t counters = 1, words = 0, each = 1;
+    if ((format & READ_GROUP) && !tv_cursor_take_u64(&ahead, &counters))
+        return false;
+    if (counters > tv_cursor_left(&ahead) / 8)
+        return false;
     each += (format & READ_ID) != 0;
     each += (format & READ_LOST) != 0;
-    if ((format & READ_GROUP) && !tv_cursor_take_u64(cursor, &values))
-        return false;
-    *grouped = values > 1;
-    if (values > tv_cursor_left(cursor) / 8)
-        return false;
-    uint64_t words =
-        values * each + ((format & READ_ENABLED) != 0) + ((format & READ_RUNNING) != 0);
+    words += (format & READ_GROUP) != 0;
+    words += (format & READ_ENABLED) != 0;
+    words += (format & READ_RUNNING) != 0;
+    words += counters * each;
     return words <= tv_cursor_left(cursor) / 8 &&
-           tv_cursor_take_bytes(cursor, (size_t)words * 8, &skipped);
+           tv_cursor_take_bytes(cursor, (size_t)words * 8, read);
+}
+
+bool tv_perf_read_begin(const struct tv_perf_sample *sample, struct tv_perf_read *read)
+{
+    uint64_t format = sample->attr->read_format, value;
+    *read = (struct tv_perf_read){.format = format, .cursor = tv_cursor_over(sample->read)};
+    if (sample->read.length == 0)
+        return false;
+    /* The times stand before the counters of a group, but after the value of one alone. */
+    struct tv_cursor ahead = read->cursor;
+    read->count = 1;
+    if (!tv_cursor_take_u64(&ahead, format & READ_GROUP ? &read->count : &value) ||
+        ((format & READ_ENABLED) && !tv_cursor_take_u64(&ahead, &read->enabled)) ||
+        ((format & READ_RUNNING) && !tv_cursor_take_u64(&ahead, &read->running)))
+        return false;
+    if (format & READ_GROUP)
+        read->cursor = ahead;
+    return (format & READ_ID) != 0;
+}
+
+bool tv_perf_read_next(struct tv_perf_read *read, struct tv_perf_counter *counter)
+{
+    uint64_t format = read->format, skipped;
+    bool alone = !(format & READ_GROUP);
+    *counter = (struct tv_perf_counter){.value = 0};
+    if (read->count == 0)
+        return false;
+    read->count--;
+    return tv_cursor_take_u64(&read->cursor, &counter->value) &&
+           (!alone || !(format & READ_ENABLED) || tv_cursor_take_u64(&read->cursor, &skipped)) &&
+           (!alone || !(format & READ_RUNNING) || tv_cursor_take_u64(&read->cursor, &skipped)) &&
+           tv_cursor_take_u64(&read->cursor, &counter->id) &&
+           (!(format & READ_LOST) || tv_cursor_take_u64(&read->cursor, &counter->lost));
 }
 
 /* Take a 64-bit field when the type of the samples has it. */
@@ -177,6 +210,7 @@ bool tv_perf_parse_sample(const struct tv_perf_data_file *file, const struct tv_
         .has_ip = (type & TV_PERF_HAS_IP) != 0,
         .has_time = (type & TV_PERF_HAS_TIME) != 0,
         .has_stack = (type & TV_PERF_HAS_STACK) != 0,
+        .read = {record->payload.data, 0},
         .chain = {record->payload.data, 0},
     };
     if (!perf_take_field(&cursor, type, TV_PERF_HAS_IDENTIFIER, &skipped) ||
@@ -188,8 +222,7 @@ bool tv_perf_parse_sample(const struct tv_perf_data_file *file, const struct tv_
         !perf_take_field(&cursor, type, TV_PERF_HAS_STREAM, &skipped) ||
         !perf_take_field(&cursor, type, TV_PERF_HAS_CPU, &cpu) ||
         !perf_take_field(&cursor, type, TV_PERF_HAS_PERIOD, &sample->period) ||
-        ((type & TV_PERF_HAS_READ) &&
-         !perf_skip_read(&cursor, attr->read_format, &sample->grouped)) ||
+        ((type & TV_PERF_HAS_READ) && !perf_take_read(&cursor, attr->read_format, &sample->read)) ||
         ((type & TV_PERF_HAS_CHAIN) && !perf_take_chain(&cursor, &sample->chain)))
         return false;
     sample->pid = (uint32_t)ids;

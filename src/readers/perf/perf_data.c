@@ -38,7 +38,9 @@
 /* Set in `misc` of a switch from a thread. */
 #define SWITCH_OUT (1u << 13)
 
-#define FREQUENCY (UINT64_C(1) << 10) /* of an attribute's flags */
+/* Bits of an attribute's flags. */
+#define INHERIT (UINT64_C(1) << 1)
+#define FREQUENCY (UINT64_C(1) << 10)
 #define NAME_SIZE 128
 #define RECORD_TYPES 256 /* counted apart; the kernel and perf have fewer than 100 */
 
@@ -53,6 +55,11 @@ struct perf_frame {
     uint32_t frame;
     int32_t line; /* 0: unknown */
     bool last;
+};
+
+/* The last reading of a counter. */
+struct perf_counted {
+    uint64_t value, lost;
 };
 
 /* State of reading a file.  The maps answer for a string or a place what was found out once. */
@@ -70,6 +77,9 @@ struct perf_data {
     struct tv_map comms;       /* pid << 32 | tid -> string */
     struct tv_sort_key *order; /* time and offset of the records that matter */
     size_t order_count, order_capacity;
+    struct tv_map counter_places; /* hash of an event's id, and perhaps a thread -> in `counters` */
+    struct perf_counted *counters;
+    size_t counter_count, counter_capacity;
     uint64_t types[RECORD_TYPES]; /* number of records of each type */
     uint32_t *value_types;        /* per attribute */
     uint32_t first_event;         /* first attribute that has samples; TV_NONE: none */
@@ -153,7 +163,8 @@ static void perf_data_add_types(struct perf_data *data)
         const struct tv_perf_attr *attr = &data->file.attrs[i];
         char text[NAME_SIZE];
         struct tv_bytes name = {(const uint8_t *)text, tv_perf_attr_name(attr, text, sizeof text)};
-        bool weighed = (attr->sample_type & TV_PERF_HAS_PERIOD) || !(attr->flags & FREQUENCY);
+        bool weighed = (attr->sample_type & (TV_PERF_HAS_PERIOD | TV_PERF_HAS_READ)) ||
+                       !(attr->flags & FREQUENCY);
         data->value_types[i] = tv_profile_value_type(
             &data->profile, name, weighed ? tv_perf_unit(name) : TV_BYTES("count"));
     }
@@ -388,6 +399,73 @@ static int64_t perf_data_weight(const struct tv_perf_sample *sample)
     return period > INT64_MAX ? INT64_MAX : (int64_t)period;
 }
 
+/* Add the value of a sample to the type of an event. */
+static void perf_data_add_value(struct perf_data *data, struct tv_sample added, uint32_t event)
+{
+    struct tv_tables *tables = &data->profile.trace->tables;
+    added.type = data->value_types[event];
+    uint32_t name = tables->value_types.rows[added.type].name;
+    tv_profile_add_sample(&data->profile, added);
+    data->first_event = event < data->first_event ? event : data->first_event;
+    if (data->traces_off_cpu)
+        tv_off_cpu_note_sample(
+            &data->off_cpu, &data->profile, &added,
+            tv_bytes_equal(tv_trace_info_text(data->profile.info, name), TV_OFF_CPU_EVENT));
+    tv_tables_count_events(tables, data->profile.input, name, 1);
+}
+
+/* Return by how much a counter has grown since it was read last.  With `inherit` each thread has a
+ * counter of its own under the id of the event. */
+static uint64_t perf_data_count_growth(struct perf_data *data, const struct tv_perf_sample *sample,
+                                       const struct tv_perf_counter *counter, uint64_t offset)
+{
+    uint64_t key[] = {counter->id, sample->attr->flags & INHERIT ? sample->tid : 0};
+    uint64_t hash = tv_hash_bytes((struct tv_bytes){(const uint8_t *)key, sizeof key});
+    uint32_t place = tv_map_add(&data->counter_places, hash, (uint32_t)data->counter_count);
+    if (place == data->counter_count) {
+        data->counters = tv_array_reserve(data->counters, &data->counter_capacity,
+                                          data->counter_count + 1, sizeof *data->counters);
+        data->counters[data->counter_count++] = (struct perf_counted){.value = 0};
+    }
+    struct perf_counted *counted = &data->counters[place];
+    uint64_t growth = counter->value > counted->value ? counter->value - counted->value : 0;
+    if (counter->lost > counted->lost)
+        perf_data_warn(data, TV_DIAGNOSTIC_EVENTS_LOST, offset);
+    *counted = (struct perf_counted){counter->value, counter->lost};
+    return growth;
+}
+
+/* Add what the events of a group have counted since the sample before, each by its own type, as
+ * perf does; an event that counted nothing has no sample.  False: no event of the sample is known.
+ */
+static bool perf_data_take_counters(struct perf_data *data, const struct tv_perf_sample *sample,
+                                    struct tv_sample added)
+{
+    struct tv_perf_read read;
+    struct tv_perf_counter counter;
+    bool known = false;
+    if (!tv_perf_read_begin(sample, &read)) {
+        if (read.count > 1)
+            perf_data_warn(data, TV_DIAGNOSTIC_GROUP_UNREAD, added.offset);
+        return false;
+    }
+    if (read.running < read.enabled)
+        perf_data_warn(data, TV_DIAGNOSTIC_GROUP_PARTIAL, added.offset);
+    while (tv_perf_read_next(&read, &counter)) {
+        uint32_t event = tv_map_find(&data->file.ids, counter.id);
+        if (event == TV_NONE) {
+            perf_data_warn(data, TV_DIAGNOSTIC_GROUP_UNREAD, added.offset);
+            continue;
+        }
+        uint64_t growth = perf_data_count_growth(data, sample, &counter, added.offset);
+        added.weight = growth > INT64_MAX ? INT64_MAX : (int64_t)growth;
+        if (growth > 0)
+            perf_data_add_value(data, added, event);
+        known = true;
+    }
+    return known;
+}
+
 /* Add a sample: its stack from the outermost frame in, and its weight by the type of its event. */
 static void perf_data_take_sample(struct perf_data *data, const struct tv_perf_raw *record,
                                   struct perf_stack *stack)
@@ -397,8 +475,6 @@ static void perf_data_take_sample(struct perf_data *data, const struct tv_perf_r
         perf_data_warn(data, TV_DIAGNOSTIC_BAD_PACKET, record->offset);
         return;
     }
-    if (sample.grouped)
-        perf_data_warn(data, TV_DIAGNOSTIC_GROUP_UNREAD, record->offset);
     stack->count = 0;
     /* simpleperf unwinds the copies of stacks itself, and then there are chains. */
     if (perf_data_take_chain(data, &sample, stack) <= 1 && sample.has_stack)
@@ -413,19 +489,10 @@ static void perf_data_take_sample(struct perf_data *data, const struct tv_perf_r
         .offset = record->offset,
         .thread = perf_data_thread(data, sample.pid, sample.tid),
         .cpu = sample.cpu,
-        .type = data->value_types[sample.event],
     };
-    tv_profile_add_sample(&data->profile, added);
-    data->first_event = sample.event < data->first_event ? sample.event : data->first_event;
-    if (data->traces_off_cpu) {
-        struct tv_bytes event = tv_trace_info_text(
-            data->profile.info, data->profile.trace->tables.value_types.rows[added.type].name);
-        tv_off_cpu_note_sample(&data->off_cpu, &data->profile, &added,
-                               tv_bytes_equal(event, TV_OFF_CPU_EVENT));
-    }
+    if (!perf_data_take_counters(data, &sample, added))
+        perf_data_add_value(data, added, sample.event);
     data->profile.info->inputs[data->profile.input].samples++;
-    tv_tables_count_events(&data->profile.trace->tables, data->profile.input,
-                           data->profile.trace->tables.value_types.rows[added.type].name, 1);
 }
 
 /* ---- Processes ---- */
@@ -658,6 +725,8 @@ static void perf_data_release(struct perf_data *data)
     tv_map_release(&data->frames);
     tv_free(data->named);
     tv_map_release(&data->comms);
+    tv_map_release(&data->counter_places);
+    tv_free(data->counters);
     tv_free(data->order);
     tv_free(data->value_types);
     tv_off_cpu_release(&data->off_cpu);
@@ -679,6 +748,7 @@ static enum tv_status perf_data_assemble(struct tv_source *source, struct tv_bui
     tv_map_init(&data.build_id_of);
     tv_map_init(&data.frames);
     tv_map_init(&data.comms);
+    tv_map_init(&data.counter_places);
     status = perf_data_read(&data, text.bytes, options, err);
     perf_data_release(&data);
     tv_profile_input_end(&data.profile, options);

@@ -145,9 +145,22 @@ struct tv_perf_sample {
     uint32_t pid, tid, cpu;
     uint64_t ip, time, period;
     bool has_ip, has_time, has_stack;
-    bool grouped; /* with the counts of several events, which are not read */
     enum tv_perf_mode mode;
+    struct tv_bytes read;  /* counters of one or several events (PERF_SAMPLE_READ) */
     struct tv_bytes chain; /* 64 bits each */
+};
+
+/* A counter that a sample read: all that the event has counted since the recording began. */
+struct tv_perf_counter {
+    uint64_t value, id;
+    uint64_t lost; /* samples of this event that the kernel had no room for, up to now */
+};
+
+/* The counters of a sample, to be taken one after another. */
+struct tv_perf_read {
+    uint64_t format, count;
+    uint64_t enabled, running; /* nanoseconds; both 0: not recorded */
+    struct tv_cursor cursor;
 };
 
 struct tv_perf_map {
@@ -172,6 +185,11 @@ bool tv_perf_record_thread(const struct tv_perf_data_file *file, const struct tv
 /* Parse the payload of a sample, or of a mapping. */
 bool tv_perf_parse_sample(const struct tv_perf_data_file *file, const struct tv_perf_raw *record,
                           struct tv_perf_sample *sample);
+/* Begin with the counters of a sample.  False: there are none (count is 0), or they do not name
+ * their events. */
+bool tv_perf_read_begin(const struct tv_perf_sample *sample, struct tv_perf_read *read);
+bool tv_perf_read_next(struct tv_perf_read *read, struct tv_perf_counter *counter);
+
 /* A mapping of the kernel has the process UINT32_MAX. */
 bool tv_perf_parse_map(const struct tv_perf_raw *record, struct tv_perf_map *map);
 

@@ -494,29 +494,124 @@ static void events_without_samples_are_not_shown_first(void **state)
     tv_trace_free(trace);
 }
 
-/* PERF_SAMPLE_READ of a group of two events, then of one alone: the counts of two are not read. */
-static void counts_of_a_group_are_diagnosed(void **state)
+/* Sum the weights of a value type; *count: how many samples have it. */
+static int64_t sum_type(const struct tv_trace *trace, uint32_t type, size_t *count)
+{
+    int64_t total = 0;
+    *count = 0;
+    for (size_t i = 0; i < trace->tables.samples.count; i++) {
+        const struct tv_sample *sample = &trace->tables.samples.rows[i];
+        *count += sample->type == type;
+        total += sample->type == type ? sample->weight : 0;
+    }
+    return total;
+}
+
+#define FLAG_INHERIT 2
+enum { TIMES = 3, ID = 4, GROUP = 8, LOST = 16 }; /* of read_format */
+
+/* Begin a pipe whose events have the ids 1 and 2 and read counters with their samples. */
+static void begin_group(struct made_file *file, uint64_t read_format, uint64_t flags)
+{
+    const uint64_t sample_type = 1 | 2 | 4 | 16 | (uint64_t)1 << 16;
+    *file = (struct made_file){.length = 8};
+    memcpy(file->bytes, "PERFILE2", 8);
+    put_number(file, 16, 8);
+    for (uint64_t id = 1; id <= 2; id++) {
+        put_header(file, 64, 0, 8 + 112 + 8);
+        put_numbers(
+            file,
+            (const uint64_t[]){1 | (uint64_t)112 << 32, id - 1, 1, sample_type, read_format, flags},
+            6);
+        put_numbers(file, (const uint64_t[8]){0}, 8);
+        put_numbers(file, &id, 1);
+    }
+}
+
+/* Add a sample of event 1 in thread `tid`, and the words of its read. */
+static void put_group_sample(struct made_file *file, uint64_t tid, uint64_t time,
+                             const uint64_t *words, size_t count)
+{
+    put_header(file, 9, 2, (uint16_t)(8 + (4 + count) * 8));
+    put_numbers(file, (const uint64_t[]){1, 0x1010, 8 | tid << 32, time}, 4);
+    put_numbers(file, words, count);
+}
+
+/* Write "samples of the file; samples and sum of each event; warnings of the group". */
+static void assert_group(const struct made_file *file, const char *expected)
+{
+    struct tv_read_options options = {.parts = 1};
+    struct tv_trace *trace = read_bytes((struct tv_bytes){file->bytes, file->length}, &options);
+    size_t first, second;
+    char text[128];
+    assert_non_null(trace);
+    int64_t sum = sum_type(trace, 0, &first), other = sum_type(trace, 1, &second);
+    const struct tv_diagnostic *kinds = trace->head->diagnostics.kinds;
+    snprintf(text, sizeof text, "%llu; %zu %lld, %zu %lld; unread %llu, partial %llu, lost %llu",
+             (unsigned long long)trace->head->inputs[0].samples, first, (long long)sum, second,
+             (long long)other, (unsigned long long)kinds[TV_DIAGNOSTIC_GROUP_UNREAD].count,
+             (unsigned long long)kinds[TV_DIAGNOSTIC_GROUP_PARTIAL].count,
+             (unsigned long long)kinds[TV_DIAGNOSTIC_EVENTS_LOST].count);
+    assert_string_equal(text, expected);
+    tv_trace_free(trace);
+}
+
+/* {count, value, id, value, id}: 900 and 3 at first, then 1000 and nothing more. */
+static void counters_of_a_group_are_weights_of_their_events(void **state)
 {
     (void)state;
-    const uint64_t sample_type = 1 | 2 | 4 | 16, read_format = 4 | 8; /* ids, group */
-    const uint64_t thread = 8 | (uint64_t)8 << 32;
-    struct made_file file = {.length = 8};
-    struct tv_read_options options = {.parts = 1};
-    memcpy(file.bytes, "PERFILE2", 8);
-    put_number(&file, 16, 8);
-    put_header(&file, 64, 0, 8 + 112 + 8);
-    put_numbers(&file,
-                (const uint64_t[]){1 | (uint64_t)112 << 32, 0, 1, sample_type, read_format, 0}, 6);
-    put_numbers(&file, (const uint64_t[9]){0}, 9);
-    put_header(&file, 9, 2, 8 + 8 * 8);
-    put_numbers(&file, (const uint64_t[]){0x1010, thread, 50, 2, 900, 1, 3, 2}, 8);
-    put_header(&file, 9, 2, 8 + 6 * 8);
-    put_numbers(&file, (const uint64_t[]){0x1010, thread, 60, 1, 900, 1}, 6);
-    struct tv_trace *trace = read_bytes((struct tv_bytes){file.bytes, file.length}, &options);
-    assert_non_null(trace);
-    assert_int_equal(trace->tables.samples.count, 2);
-    assert_int_equal(trace->head->diagnostics.kinds[TV_DIAGNOSTIC_GROUP_UNREAD].count, 1);
-    tv_trace_free(trace);
+    struct made_file file;
+    begin_group(&file, ID | GROUP, 0);
+    put_group_sample(&file, 8, 50, (const uint64_t[]){2, 900, 1, 3, 2}, 5);
+    put_group_sample(&file, 8, 60, (const uint64_t[]){2, 1900, 1, 3, 2}, 5);
+    assert_group(&file, "2; 2 1900, 1 3; unread 0, partial 0, lost 0");
+    begin_group(&file, ID, 0); /* one counter, without a group */
+    put_group_sample(&file, 8, 50, (const uint64_t[]){900, 1}, 2);
+    assert_group(&file, "1; 1 900, 0 0; unread 0, partial 0, lost 0");
+    begin_group(&file, TIMES | ID | LOST, 0); /* value, enabled, running, id, lost */
+    put_group_sample(&file, 8, 50, (const uint64_t[]){7, 90, 90, 2, 0}, 5);
+    assert_group(&file, "1; 0 0, 1 7; unread 0, partial 0, lost 0");
+}
+
+/* {count, enabled, running, value, id, lost, value, id, lost} */
+static void counters_tell_times_and_losses(void **state)
+{
+    (void)state;
+    struct made_file file;
+    begin_group(&file, TIMES | ID | GROUP | LOST, 0);
+    put_group_sample(&file, 8, 50, (const uint64_t[]){2, 100, 100, 900, 1, 0, 3, 2, 0}, 9);
+    put_group_sample(&file, 8, 60, (const uint64_t[]){2, 300, 200, 1000, 1, 4, 5, 2, 0}, 9);
+    put_group_sample(&file, 8, 70, (const uint64_t[]){2, 400, 300, 1001, 1, 4, 6, 2, 0}, 9);
+    assert_group(&file, "3; 3 1001, 3 6; unread 0, partial 2, lost 1");
+}
+
+/* Threads of a process share the ids of inherited events, but not their counters. */
+static void inherited_counters_belong_to_threads(void **state)
+{
+    (void)state;
+    struct made_file file;
+    begin_group(&file, ID | GROUP, FLAG_INHERIT);
+    put_group_sample(&file, 8, 50, (const uint64_t[]){2, 900, 1, 30, 2}, 5);
+    put_group_sample(&file, 9, 60, (const uint64_t[]){2, 100, 1, 10, 2}, 5);
+    put_group_sample(&file, 8, 70, (const uint64_t[]){2, 950, 1, 31, 2}, 5);
+    assert_group(&file, "3; 3 1050, 3 41; unread 0, partial 0, lost 0");
+}
+
+/* Counters without ids, or with unknown ones: the period counts, here 1. */
+static void counters_of_unknown_events_are_diagnosed(void **state)
+{
+    (void)state;
+    struct made_file file;
+    begin_group(&file, GROUP, 0);
+    put_group_sample(&file, 8, 50, (const uint64_t[]){2, 900, 3}, 3);
+    assert_group(&file, "1; 1 1, 0 0; unread 1, partial 0, lost 0");
+    begin_group(&file, ID | GROUP, 0);
+    put_group_sample(&file, 8, 50, (const uint64_t[]){2, 900, 1, 3, 77}, 5);
+    assert_group(&file, "1; 1 900, 0 0; unread 1, partial 0, lost 0");
+    begin_group(&file, ID | GROUP, 0); /* more counters than the record has room for */
+    put_group_sample(&file, 8, 50, (const uint64_t[]){UINT64_MAX / 2, 900, 1}, 3);
+    put_group_sample(&file, 8, 60, (const uint64_t[]){1, 5, 1}, 3);
+    assert_group(&file, "1; 1 5, 0 0; unread 0, partial 0, lost 0");
 }
 
 /* Read what is left of a file, or one with a bit flipped: any answer is right that ends. */
@@ -584,5 +679,8 @@ UNIT_TESTS(perf_profiles, cmocka_unit_test(kernel_text_is_not_that_of_perf),
            cmocka_unit_test(text_without_times_is_an_order),
            cmocka_unit_test(records_take_effect_by_their_time),
            cmocka_unit_test(events_without_samples_are_not_shown_first),
-           cmocka_unit_test(counts_of_a_group_are_diagnosed),
+           cmocka_unit_test(counters_of_a_group_are_weights_of_their_events),
+           cmocka_unit_test(counters_tell_times_and_losses),
+           cmocka_unit_test(inherited_counters_belong_to_threads),
+           cmocka_unit_test(counters_of_unknown_events_are_diagnosed),
            cmocka_unit_test(damaged_files_are_read_to_their_end));
