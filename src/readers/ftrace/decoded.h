@@ -37,6 +37,19 @@ void tv_ft_take_irq_begin(struct tv_ft_chunk *chunk, const struct tv_ft_at *at, 
                           struct tv_bytes name);
 void tv_ft_take_irq_end(struct tv_ft_chunk *chunk, const struct tv_ft_at *at, bool soft);
 
+/* Parse the details of sched_switch in each of the forms that kernels and tools have written, or
+ * those of a wake-up: "comm=a pid=12 ...", "a:12 [120] ...".  False: they are malformed. */
+bool tv_ft_parse_switch(struct tv_bytes details, struct tv_ft_decoded_switch *decoded);
+bool tv_ft_parse_wakeup(struct tv_bytes details, int64_t *tid, struct tv_bytes *name);
+
+/* Return false for a wake-up that woke nobody: kernels before 4.3 also report those of threads that
+ * were awake, with "success=0". */
+bool tv_ft_wakes(struct tv_bytes details);
+
+/* Return the state for letters as sched_switch prints them: "S", "R+", "D|K".  They are not empty.
+ */
+enum tv_ft_state tv_ft_letter_state(struct tv_bytes text);
+
 /* Return the state with a name that the trace shows; TV_FT_UNKNOWN when there is none. */
 enum tv_ft_state tv_ft_find_state(struct tv_bytes name);
 

@@ -193,7 +193,8 @@ struct tv_ft_schedule {
     size_t switch_count;
     struct tv_ft_wakeup *wakeups;
     size_t wakeup_count;
-    int64_t end; /* the states that are open at the end of the file last until then */
+    int64_t end;             /* the states that are open at the end of the file last until then */
+    bool without_processors; /* the switches do not tell theirs: states of threads only */
     /* Results: */
     struct tv_state_track *strips; /* state tracks: of the processors, then of all threads */
     struct tv_state_rows *rows;    /* their slices.  NULL: there are none */

@@ -163,6 +163,8 @@ static void ft_sched_find_cpu_slices(struct ft_sched_pass *f)
     const struct tv_ft_schedule *schedule = f->schedule;
     struct ft_sched_cpu *processors = f->processors;
     memset(processors, 0, schedule->processor_count * sizeof *processors);
+    if (schedule->without_processors)
+        return;
     for (size_t i = 0; i < schedule->switch_count; i++) {
         const struct tv_ft_switch *s = &schedule->switches[i];
         struct ft_sched_cpu *p = &processors[s->cpu];
@@ -400,7 +402,7 @@ static void ft_sched_sum_counts(struct ft_sched_pass *f)
         for (uint32_t thread = 0; thread < f->schedule->head->thread_count; thread++)
             all->by_thread[thread] += other->by_thread[thread];
     }
-    for (size_t cpu = 0; cpu < MAX_PROCESSORS; cpu++)
+    for (size_t cpu = 0; cpu < MAX_PROCESSORS && !f->schedule->without_processors; cpu++)
         if (all->switched[cpu])
             f->schedule->processor_count = cpu + 1;
 }

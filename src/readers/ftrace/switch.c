@@ -181,9 +181,7 @@ static bool ft_switch_parse_bare(struct tv_bytes text, struct ft_switch_ends *en
 
 /* ---- States ---- */
 
-/* Return the state for letters of fs/proc/array.c and include/trace/events/sched.h, of all
- * kernel versions. */
-static enum tv_ft_state ft_switch_letter_state(struct tv_bytes text)
+enum tv_ft_state tv_ft_letter_state(struct tv_bytes text)
 {
     static const char letters[] = "RSDTtZXxKWPI";
     static const uint8_t states[] = {
@@ -197,7 +195,8 @@ static enum tv_ft_state ft_switch_letter_state(struct tv_bytes text)
         return TV_FT_BLOCKED_KILLABLE;
     if (tv_bytes_equal(text, TV_BYTES("D|W")))
         return TV_FT_BLOCKED_WAKING;
-    /* Suffixes of the letter ("S|K|W", "D+") add nothing of use. */
+    /* Letters are those of fs/proc/array.c and include/trace/events/sched.h, of all versions.
+     * Suffixes of the letter ("S|K|W", "D+") add nothing of use. */
     const char *letter = memchr(letters, text.data[0], sizeof letters - 1);
     return letter ? (enum tv_ft_state)states[letter - letters] : TV_FT_UNKNOWN;
 }
@@ -231,8 +230,7 @@ static enum tv_ft_state ft_switch_parse_state(struct tv_bytes text)
     int64_t bits;
     if (text.length == 0)
         return TV_FT_UNKNOWN;
-    return tv_ft_parse_number(text, &bits) ? ft_switch_bit_state(bits)
-                                           : ft_switch_letter_state(text);
+    return tv_ft_parse_number(text, &bits) ? ft_switch_bit_state(bits) : tv_ft_letter_state(text);
 }
 
 /* ---- Events ---- */
@@ -260,26 +258,30 @@ static uint32_t ft_switch_frame(struct tv_ft_chunk *chunk, uint32_t task, struct
     return tv_ft_chunk_frame(chunk, (struct tv_bytes){(uint8_t *)text, (size_t)length}, "sched");
 }
 
-/* Handle sched_switch in each of the forms that kernels and tools have written, the usual one
- * first. */
-static enum tv_ft_taken ft_handle_switch(struct tv_ft_chunk *chunk, const struct tv_ft_line *line,
-                                         const struct tv_ft_at *at, const struct tv_ft_event *event)
+bool tv_ft_parse_switch(struct tv_bytes details, struct tv_ft_decoded_switch *decoded)
 {
     struct ft_switch_ends ends;
-    (void)event;
-    if ((!ft_switch_parse_usual(line->details, &ends) &&
-         !ft_switch_parse_fields(line->details, &ends) &&
-         !ft_switch_parse_short(line->details, &ends) &&
-         !ft_switch_parse_bare(line->details, &ends)) ||
+    if ((!ft_switch_parse_usual(details, &ends) && !ft_switch_parse_fields(details, &ends) &&
+         !ft_switch_parse_short(details, &ends) && !ft_switch_parse_bare(details, &ends)) ||
         !ft_is_tid(ends.from) || !ft_is_tid(ends.to))
-        return TV_FT_MALFORMED;
-    struct tv_ft_decoded_switch decoded = {
+        return false;
+    *decoded = (struct tv_ft_decoded_switch){
         .from = ends.from,
         .to = ends.to,
         .from_name = ends.from_name,
         .to_name = ends.to_name,
         .state = ft_switch_parse_state(ends.state),
     };
+    return true;
+}
+
+static enum tv_ft_taken ft_handle_switch(struct tv_ft_chunk *chunk, const struct tv_ft_line *line,
+                                         const struct tv_ft_at *at, const struct tv_ft_event *event)
+{
+    struct tv_ft_decoded_switch decoded;
+    (void)event;
+    if (!tv_ft_parse_switch(line->details, &decoded))
+        return TV_FT_MALFORMED;
     tv_ft_take_switch(chunk, at, &decoded);
     return TV_FT_TAKEN;
 }
@@ -322,8 +324,7 @@ void tv_ft_take_wakeup(struct tv_ft_chunk *chunk, const struct tv_ft_at *at, int
     };
 }
 
-/* Parse a wake-up: "comm=a pid=12 ...", or "a:12 [120] ..." of trace-cmd. */
-static bool ft_switch_parse_wakeup(struct tv_bytes details, int64_t *tid, struct tv_bytes *name)
+bool tv_ft_parse_wakeup(struct tv_bytes details, int64_t *tid, struct tv_bytes *name)
 {
     struct tv_bytes text = details, skipped;
     if (TAKE(&text, "comm=") && ft_switch_take_name(&text, TV_BYTES(" pid"), name) &&
@@ -352,7 +353,7 @@ static enum tv_ft_taken ft_switch_add_wakeup(struct tv_ft_chunk *chunk,
 {
     struct tv_bytes name;
     int64_t tid;
-    if (!ft_switch_parse_wakeup(line->details, &tid, &name))
+    if (!tv_ft_parse_wakeup(line->details, &tid, &name))
         return TV_FT_MALFORMED;
     tv_ft_take_wakeup(chunk, at, tid, name, kind);
     return TV_FT_TAKEN;
@@ -365,13 +366,17 @@ static enum tv_ft_taken ft_handle_waking(struct tv_ft_chunk *chunk, const struct
     return ft_switch_add_wakeup(chunk, line, at, TV_FT_WAKE_ASKED);
 }
 
-/* Kernels before 4.3 also report wake-ups of threads that were awake: "success=0". These wake
- * nobody and become instants. */
+bool tv_ft_wakes(struct tv_bytes details)
+{
+    return tv_ft_after(details, " success=0").data == NULL;
+}
+
+/* Wake-ups that wake nobody become instants. */
 static enum tv_ft_taken ft_handle_wakeup(struct tv_ft_chunk *chunk, const struct tv_ft_line *line,
                                          const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     (void)event;
-    if (tv_ft_after(line->details, " success=0").data)
+    if (!tv_ft_wakes(line->details))
         return TV_FT_INSTANT;
     return ft_switch_add_wakeup(chunk, line, at, TV_FT_WAKE_DONE);
 }

@@ -7,7 +7,7 @@
  * A sample has those of the fields that sample_type of its attribute has a bit for, in this order:
  *
  *     IDENTIFIER, IP, TID (u32 pid, u32 tid), TIME, ADDRESS, ID, STREAM, CPU (u32, u32), PERIOD,
- *     READ (several), CHAIN (u64 count, addresses), ... and more that are not read
+ *     READ (several), CHAIN (u64 count, addresses), RAW (u32 size, bytes), and more, not read
  *
  * To know the fields, the attribute must be known; to know the attribute, its id must be read. With
  * several attributes IDENTIFIER, or ID behind the same fields in all of them, breaks the circle.
@@ -159,6 +159,16 @@ static bool perf_take_chain(struct tv_cursor *cursor, struct tv_bytes *chain)
            tv_cursor_take_bytes(cursor, (size_t)count * 8, chain);
 }
 
+/* Take the raw data of a tracepoint.  The rest of a sample may be damaged without harm. */
+static void perf_take_raw(struct tv_cursor *cursor, uint64_t type, struct tv_bytes *raw)
+{
+    uint32_t size;
+    if (!(type & TV_PERF_HAS_RAW))
+        return;
+    if (!tv_cursor_take_u32(cursor, &size) || !tv_cursor_take_bytes(cursor, size, raw))
+        raw->length = 0;
+}
+
 /* Find the attribute of a record by its id, which is at a fixed place when there are several.
  */
 static uint32_t perf_find_attr(const struct tv_perf_data_file *file, uint64_t id)
@@ -212,6 +222,7 @@ bool tv_perf_parse_sample(const struct tv_perf_data_file *file, const struct tv_
         .has_stack = (type & TV_PERF_HAS_STACK) != 0,
         .read = {record->payload.data, 0},
         .chain = {record->payload.data, 0},
+        .raw = {record->payload.data, 0},
     };
     if (!perf_take_field(&cursor, type, TV_PERF_HAS_IDENTIFIER, &skipped) ||
         !perf_take_field(&cursor, type, TV_PERF_HAS_IP, &sample->ip) ||
@@ -225,6 +236,7 @@ bool tv_perf_parse_sample(const struct tv_perf_data_file *file, const struct tv_
         ((type & TV_PERF_HAS_READ) && !perf_take_read(&cursor, attr->read_format, &sample->read)) ||
         ((type & TV_PERF_HAS_CHAIN) && !perf_take_chain(&cursor, &sample->chain)))
         return false;
+    perf_take_raw(&cursor, type, &sample->raw);
     sample->pid = (uint32_t)ids;
     sample->tid = (uint32_t)(ids >> 32);
     sample->cpu = (uint32_t)cpu;

@@ -29,6 +29,7 @@
 #include "base/sort.h"
 #include "readers/perf/off_cpu.h"
 #include "readers/perf/perf_data.h"
+#include "readers/perf/perf_sched.h"
 #include "readers/perf/script_line.h"
 #include "readers/profile_input.h"
 
@@ -80,10 +81,13 @@ struct perf_data {
     struct tv_map counter_places; /* hash of an event's id, and perhaps a thread -> in `counters` */
     struct perf_counted *counters;
     size_t counter_count, counter_capacity;
-    uint64_t types[RECORD_TYPES]; /* number of records of each type */
-    uint32_t *value_types;        /* per attribute */
-    uint32_t first_event;         /* first attribute that has samples; TV_NONE: none */
-    bool traces_off_cpu;          /* simpleperf record --trace-offcpu */
+    uint64_t types[RECORD_TYPES];         /* number of records of each type */
+    uint32_t *value_types;                /* per attribute */
+    struct tv_perf_sched_format *formats; /* per attribute; tid.size 0: not the scheduler's */
+    struct tv_map processes;              /* thread -> process */
+    struct tv_perf_sched sched;
+    uint32_t first_event; /* first attribute that has samples; TV_NONE: none */
+    bool traces_off_cpu;  /* simpleperf record --trace-offcpu */
     struct tv_off_cpu off_cpu;
 };
 
@@ -103,6 +107,8 @@ static void perf_data_take_setting(struct perf_data *data, const struct tv_perf_
         tv_perf_file_take_feature(&data->file, record->payload);
     else if (record->type == TV_PERF_EVENT_UPDATE)
         tv_perf_file_take_update(&data->file, record->payload);
+    else if (record->type == TV_PERF_TRACING_DATA)
+        data->file.features[TV_PERF_FEATURE_TRACING_DATA] = record->behind;
     else if (record->type == TV_PERF_BUILD_ID)
         tv_perf_build_ids_add(&data->build_ids, record->misc, record->payload);
 }
@@ -167,6 +173,21 @@ static void perf_data_add_types(struct perf_data *data)
                        !(attr->flags & FREQUENCY);
         data->value_types[i] = tv_profile_value_type(
             &data->profile, name, weighed ? tv_perf_unit(name) : TV_BYTES("count"));
+    }
+}
+
+/* Find the fields of the scheduler's tracepoints among the events.  simpleperf's --trace-offcpu has
+ * switches of its own. */
+static void perf_data_find_formats(struct perf_data *data)
+{
+    data->formats = tv_alloc(data->file.attr_count, sizeof *data->formats);
+    for (size_t i = 0; i < data->file.attr_count && !data->traces_off_cpu; i++) {
+        char text[NAME_SIZE];
+        struct tv_bytes name = {(const uint8_t *)text,
+                                tv_perf_attr_name(&data->file.attrs[i], text, sizeof text)};
+        if (!tv_perf_sched_find_format(data->file.features[TV_PERF_FEATURE_TRACING_DATA], name,
+                                       &data->formats[i]))
+            data->formats[i] = (struct tv_perf_sched_format){.tid = {.size = 0}};
     }
 }
 
@@ -466,6 +487,21 @@ static bool perf_data_take_counters(struct perf_data *data, const struct tv_perf
     return known;
 }
 
+/* Note what a tracepoint of the scheduler says beside being a sample. */
+static void perf_data_note_switch(struct perf_data *data, const struct tv_perf_sample *sample,
+                                  const struct tv_sample *added)
+{
+    const struct tv_perf_sched_format *format = &data->formats[sample->event];
+    struct tv_perf_sched_event event = {
+        .time = added->time, .offset = added->offset, .cpu = added->cpu, .by = sample->tid};
+    struct tv_bytes name;
+    if (format->tid.size == 0 || !sample->has_time ||
+        !tv_perf_sched_decode(format, sample->raw, &event, &name))
+        return;
+    event.name = tv_profile_string(&data->profile, name);
+    *tv_table_add(&data->sched.events) = event;
+}
+
 /* Add a sample: its stack from the outermost frame in, and its weight by the type of its event. */
 static void perf_data_take_sample(struct perf_data *data, const struct tv_perf_raw *record,
                                   struct perf_stack *stack)
@@ -492,6 +528,7 @@ static void perf_data_take_sample(struct perf_data *data, const struct tv_perf_r
     };
     if (!perf_data_take_counters(data, &sample, added))
         perf_data_add_value(data, added, sample.event);
+    perf_data_note_switch(data, &sample, &added);
     data->profile.info->inputs[data->profile.input].samples++;
 }
 
@@ -509,6 +546,8 @@ static void perf_data_take_comm(struct perf_data *data, const struct tv_perf_raw
         perf_data_warn(data, TV_DIAGNOSTIC_BAD_PACKET, record->offset);
         return;
     }
+    if (pid != TV_NONE)
+        tv_map_set(&data->processes, tid, pid);
     tv_map_set(&data->comms, (uint64_t)pid << 32 | tid,
                tv_profile_string(&data->profile, tv_perf_text(name)));
     if (record->misc & COMM_EXEC)
@@ -525,6 +564,8 @@ static void perf_data_take_fork(struct perf_data *data, const struct tv_perf_raw
         perf_data_warn(data, TV_DIAGNOSTIC_BAD_PACKET, record->offset);
         return;
     }
+    if (pid != TV_NONE)
+        tv_map_set(&data->processes, tid, pid);
     uint32_t comm = tv_map_find(&data->comms, (uint64_t)parent_pid << 32 | parent_tid);
     if (comm != TV_NONE)
         tv_map_set(&data->comms, (uint64_t)pid << 32 | tid, comm);
@@ -701,6 +742,7 @@ static enum tv_status perf_data_read(struct perf_data *data, struct tv_bytes byt
         return status;
     tv_perf_file_name_attrs(&data->file);
     perf_data_add_types(data);
+    perf_data_find_formats(data);
     perf_data_index_modules(data);
     perf_data_index_build_ids(data);
     status = perf_data_take_records(data, options->progress, err);
@@ -711,6 +753,7 @@ static enum tv_status perf_data_read(struct perf_data *data, struct tv_bytes byt
     perf_data_count_types(data);
     perf_data_add_metadata(data);
     tv_off_cpu_finish(&data->off_cpu, &data->profile, options);
+    tv_perf_sched_finish(&data->sched, &data->profile, &data->processes, options);
     return status;
 }
 
@@ -729,6 +772,9 @@ static void perf_data_release(struct perf_data *data)
     tv_free(data->counters);
     tv_free(data->order);
     tv_free(data->value_types);
+    tv_free(data->formats);
+    tv_map_release(&data->processes);
+    tv_perf_sched_release(&data->sched);
     tv_off_cpu_release(&data->off_cpu);
 }
 
@@ -749,6 +795,7 @@ static enum tv_status perf_data_assemble(struct tv_source *source, struct tv_bui
     tv_map_init(&data.frames);
     tv_map_init(&data.comms);
     tv_map_init(&data.counter_places);
+    tv_map_init(&data.processes);
     status = perf_data_read(&data, text.bytes, options, err);
     perf_data_release(&data);
     tv_profile_input_end(&data.profile, options);

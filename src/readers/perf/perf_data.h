@@ -55,11 +55,13 @@ enum tv_perf_sample_bits {
     TV_PERF_HAS_CPU = 1 << 7,
     TV_PERF_HAS_PERIOD = 1 << 8,
     TV_PERF_HAS_STREAM = 1 << 9,
+    TV_PERF_HAS_RAW = 1 << 10,
     TV_PERF_HAS_STACK = 1 << 13,
     TV_PERF_HAS_IDENTIFIER = 1 << 16,
 };
 
 enum tv_perf_feature {
+    TV_PERF_FEATURE_TRACING_DATA = 1,
     TV_PERF_FEATURE_BUILD_IDS = 2,
     TV_PERF_FEATURE_HOSTNAME = 3,
     TV_PERF_FEATURE_RELEASE = 4,
@@ -148,6 +150,7 @@ struct tv_perf_sample {
     enum tv_perf_mode mode;
     struct tv_bytes read;  /* counters of one or several events (PERF_SAMPLE_READ) */
     struct tv_bytes chain; /* 64 bits each */
+    struct tv_bytes raw;   /* fields of a tracepoint */
 };
 
 /* A counter that a sample read: all that the event has counted since the recording began. */

@@ -411,12 +411,13 @@ static void script_read_part(void *context, unsigned index)
 /* Read all parts at once, and merge them in the order of the file. Parts that failed are merged
  * as far as they came. The first error counts. */
 static enum tv_status script_read_parts(struct script_reading *reading,
-                                        struct tv_profile_input *profile, struct tv_error *err)
+                                        struct tv_profile_input *profile,
+                                        struct tv_perf_sched *sched, struct tv_error *err)
 {
     enum tv_status status = TV_OK;
     tv_workers_run(reading->count, script_read_part, reading);
     for (unsigned i = 0; i < reading->count; i++) {
-        tv_script_chunk_merge(&reading->parts[i].chunk, profile);
+        tv_script_chunk_merge(&reading->parts[i].chunk, profile, sched);
         if (status == TV_OK && reading->parts[i].status != TV_OK) {
             *err = reading->parts[i].error;
             status = reading->parts[i].status;
@@ -448,6 +449,7 @@ static enum tv_status perf_script_assemble(struct tv_source *source, struct tv_b
 {
     struct script_reading reading = {.source = source, .options = options};
     struct tv_profile_input profile;
+    struct tv_perf_sched sched = {.events = {.rows = NULL}};
     tv_profile_input_begin(&profile, source, builder, tv_reader_perf_script.format);
     struct tv_input *input = &profile.info->inputs[profile.input];
     input->figures = TV_FIGURES_SAMPLED;
@@ -459,12 +461,15 @@ static enum tv_status perf_script_assemble(struct tv_source *source, struct tv_b
         status = script_split(&reading, err);
     input->weight_axis = (reading.fields & TV_SCRIPT_TIME) == 0;
     if (status == TV_OK)
-        status = script_read_parts(&reading, &profile, err);
+        status = script_read_parts(&reading, &profile, &sched, err);
     if (status == TV_OK && !input->weight_axis)
         script_warn_of_differences(&reading, &profile);
     for (unsigned i = 0; i < reading.count; i++)
         tv_script_chunk_release(&reading.parts[i].chunk);
     tv_free(reading.parts);
+    sched.one_process = (reading.fields & TV_SCRIPT_PID) == 0;
+    tv_perf_sched_finish(&sched, &profile, NULL, options);
+    tv_perf_sched_release(&sched);
     tv_profile_input_end(&profile, options);
     return status;
 }

@@ -53,6 +53,7 @@ void tv_script_chunk_release(struct tv_script_chunk *chunk)
     tv_free(chunk->events.rows);
     tv_free(chunk->records.rows);
     tv_free(chunk->samples.rows);
+    tv_free(chunk->switches.rows);
     tv_free(chunk->stack.rows);
 }
 
@@ -182,6 +183,28 @@ static struct tv_bytes script_type_name(const struct tv_script_head *head)
     return head->has_period ? TV_BYTES("period") : TV_BYTES("samples");
 }
 
+/* Note what a tracepoint of the scheduler says beside being a sample.  It needs a time and ids of
+ * threads. */
+static void script_note_switch(struct tv_script_chunk *chunk, const struct tv_script_head *head,
+                               uint64_t offset)
+{
+    const unsigned needed = TV_SCRIPT_TID | TV_SCRIPT_TIME;
+    struct tv_perf_sched_event event = {
+        .time = head->time,
+        .offset = offset,
+        .cpu = head->cpu,
+        .by = head->tid < TV_NONE ? (uint32_t)head->tid : TV_NONE,
+    };
+    struct tv_bytes name;
+    enum tv_perf_sched_kind kind;
+    if ((chunk->fields & needed) != needed || !tv_perf_sched_find_kind(head->event, &kind))
+        return;
+    if (!tv_perf_sched_parse(kind, head->tail, &event, &name))
+        return;
+    event.name = tv_interner_add(chunk->strings, name);
+    *tv_table_add(&chunk->switches) = event;
+}
+
 /* Open a sample; with -F ip,sym but no chain, its only frame is at the end of the head. */
 static void script_open_sample(struct tv_script_chunk *chunk, const struct tv_script_head *head,
                                uint64_t offset)
@@ -196,6 +219,7 @@ static void script_open_sample(struct tv_script_chunk *chunk, const struct tv_sc
         .cpu = head->cpu,
         .type = script_add_event(chunk, script_type_name(head), head->has_period),
     };
+    script_note_switch(chunk, head, offset);
     chunk->is_open = true;
     chunk->has_tail = tv_script_parse_tail(head, &frame);
     if (chunk->has_tail)
@@ -446,7 +470,17 @@ static void script_merge_samples(struct script_merge *merge)
     profile->info->inputs[profile->input].samples += merge->chunk->samples.count;
 }
 
-void tv_script_chunk_merge(struct tv_script_chunk *chunk, struct tv_profile_input *profile)
+static void script_merge_switches(const struct script_merge *merge, struct tv_perf_sched *sched)
+{
+    for (size_t i = 0; i < merge->chunk->switches.count; i++) {
+        struct tv_perf_sched_event event = merge->chunk->switches.rows[i];
+        event.name = merge->strings[event.name];
+        *tv_table_add(&sched->events) = event;
+    }
+}
+
+void tv_script_chunk_merge(struct tv_script_chunk *chunk, struct tv_profile_input *profile,
+                           struct tv_perf_sched *sched)
 {
     struct script_merge merge = {.chunk = chunk, .profile = profile};
     assert(!chunk->is_open);
@@ -456,6 +490,7 @@ void tv_script_chunk_merge(struct tv_script_chunk *chunk, struct tv_profile_inpu
     script_merge_events(&merge);
     script_merge_paths(&merge);
     script_merge_samples(&merge);
+    script_merge_switches(&merge, sched);
     tv_diagnostics_merge(&profile->info->diagnostics, &chunk->diagnostics);
     tv_free(merge.strings);
     tv_free(merge.frames);

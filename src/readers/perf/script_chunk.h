@@ -11,6 +11,7 @@
 #define TV_READERS_PERF_SCRIPT_CHUNK_H
 
 #include "model/paths.h"
+#include "readers/perf/perf_sched.h"
 #include "readers/perf/script_line.h"
 #include "readers/profile_input.h"
 
@@ -61,7 +62,8 @@ struct tv_script_chunk {
     TV_TABLE(script_event) events;
     TV_TABLE(script_event) records; /* other than samples */
     TV_TABLE(tv_sample) samples;
-    TV_TABLE(script_entry) stack; /* of the open sample, leaf first */
+    TV_TABLE(tv_perf_sched_event) switches; /* and wake-ups */
+    TV_TABLE(script_entry) stack;           /* of the open sample, leaf first */
     struct tv_sample open;
     bool is_open, has_lines;
     bool has_tail;         /* the stack is the frame that the head ended with */
@@ -78,7 +80,9 @@ void tv_script_chunk_take(struct tv_script_chunk *chunk, const struct tv_text_li
 /* Finish the last sample. */
 void tv_script_chunk_end(struct tv_script_chunk *chunk);
 
-/* Add what the chunk read to the input.  Chunks come in the order of the file. */
-void tv_script_chunk_merge(struct tv_script_chunk *chunk, struct tv_profile_input *profile);
+/* Add what the chunk read to the input, and its switches to `sched`.  Chunks come in the order of
+ * the file. */
+void tv_script_chunk_merge(struct tv_script_chunk *chunk, struct tv_profile_input *profile,
+                           struct tv_perf_sched *sched);
 
 #endif

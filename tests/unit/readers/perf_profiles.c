@@ -403,7 +403,7 @@ static void text_without_times_is_an_order(void **state)
 /* ---- perf.data ---- */
 
 struct made_file {
-    uint8_t bytes[2048];
+    uint8_t bytes[4096];
     size_t length;
 };
 
@@ -614,6 +614,167 @@ static void counters_of_unknown_events_are_diagnosed(void **state)
     assert_group(&file, "1; 1 5, 0 0; unread 0, partial 0, lost 0");
 }
 
+/* ---- Switches and wake-ups ---- */
+
+/* Write the tracks of processors and states: "CPU 0: app 0+20, ..." in microseconds. */
+static void assert_schedule(struct tv_bytes bytes, const char *expected)
+{
+    struct tv_read_options options = {.parts = 1};
+    struct tv_trace *trace = read_bytes(bytes, &options);
+    char text[1024] = "";
+    assert_non_null(trace);
+    for (uint32_t i = 0; i < trace->track_count; i++) {
+        const struct tv_track *track = &trace->tracks[i];
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used,
+                 "%s:", (const char *)tv_trace_info_text(trace->head, track->name).data);
+        for (uint32_t k = 0; k < track->slice_count; k++) {
+            struct tv_slice slice = tv_slice_get(trace, track->first_row, k);
+            used = strlen(text);
+            snprintf(text + used, sizeof text - used, " %s %d+%d",
+                     (const char *)tv_trace_info_text(trace->head,
+                                                      tv_path_frame(trace, slice.path)->name)
+                         .data,
+                     (int)(slice.start / 1000), (int)(slice.length / 1000));
+        }
+        used = strlen(text);
+        snprintf(text + used, sizeof text - used, "\n");
+    }
+    for (size_t i = 0; i < trace->tables.wakeups.count; i++) {
+        const struct tv_wakeup *wakeup = &trace->tables.wakeups.rows[i];
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%d woken by %d at %d\n",
+                 (int)trace->head->threads[wakeup->thread].id,
+                 (int)trace->head->threads[wakeup->by].id,
+                 (int)(tv_trace_time(trace, 0, wakeup->time) / 1000));
+    }
+    assert_string_equal(text, expected);
+    tv_trace_free(trace);
+}
+
+/* Thread 7 sleeps, is woken by thread 3, runs, and leaves the processor idle. */
+#define STATES                                                                                     \
+    "seven: Uninterruptible Sleep 0+10 Runnable 10+10 Running 20+10\n"                             \
+    "three: Running 0+20 Runnable (preempted) 20+10\n"                                             \
+    "7 woken by 3 at 10\n"
+
+static void tracepoints_of_the_scheduler_become_states(void **state)
+{
+    (void)state;
+#define SEVEN_SLEEPS                                                                               \
+    "sched:sched_switch: prev_comm=seven prev_pid=7 prev_prio=120 prev_state=D ==> "               \
+    "next_comm=three next_pid=3 next_prio=120\n"
+#define SEVEN_WAKES "sched:sched_wakeup: comm=seven pid=7 prio=120 target_cpu=000\n"
+#define SEVEN_IS_AWAKE "sched:sched_wakeup: comm=seven pid=7 prio=120 success=0 target_cpu=000\n"
+#define SEVEN_RUNS                                                                                 \
+    "sched:sched_switch: prev_comm=three prev_pid=3 prev_prio=120 prev_state=R+ ==> "              \
+    "next_comm=seven next_pid=7 next_prio=120\n"
+#define SEVEN_LEAVES                                                                               \
+    "sched:sched_switch: prev_comm=seven prev_pid=7 prev_prio=120 prev_state=S ==> "               \
+    "next_comm=swapper/0 next_pid=0 next_prio=120\n"
+    assert_schedule(tv_bytes_of("seven 9/7 [000] 0.000010: " SEVEN_SLEEPS
+                                "three 3/3 [000] 0.000015: " SEVEN_IS_AWAKE
+                                "three 3/3 [000] 0.000020: " SEVEN_WAKES
+                                "three 3/3 [000] 0.000030: " SEVEN_RUNS
+                                "seven 9/7 [000] 0.000040: " SEVEN_LEAVES),
+                    "CPU 0: three 0+20 seven 20+10\n" STATES);
+    /* Without processors, and with stacks. */
+    assert_schedule(tv_bytes_of("seven 9/7 0.000010: " SEVEN_SLEEPS "\t401136 wait (/a)\n\n"
+                                "three 3/3 0.000020: " SEVEN_WAKES "\t401137 wake (/a)\n\n"
+                                "three 3/3 0.000030: " SEVEN_RUNS "\t401138 run (/a)\n\n"
+                                "seven 9/7 0.000040: " SEVEN_LEAVES "\t401139 leave (/a)\n\n"),
+                    STATES);
+    /* Threads that only others name, and a text that is cut. */
+    assert_schedule(tv_bytes_of("three 3/3 [001] 0.000030: " SEVEN_RUNS
+                                "three 3/3 [001] 0.000050: sched:sched_switch: prev_comm=se\n"),
+                    "CPU 1: seven 0+20\nthree: Runnable (preempted) 0+20\nseven: Running 0+20\n");
+    /* Names alone are no threads. */
+    assert_schedule(tv_bytes_of("seven 0.000010: " SEVEN_SLEEPS "three 0.000030: " SEVEN_RUNS), "");
+}
+
+#define FIELD(type, name, offset, size)                                                            \
+    "\tfield:" type " " name ";\toffset:" offset ";\tsize:" size ";\tsigned:1;\n"
+
+/* Formats as the kernel describes them, with the fields at places of their own. */
+static const char formats[] =
+    "name: sched_switch\nID: 1\nformat:\n" FIELD("int", "common_pid", "4", "4") "\n" FIELD(
+        "char", "prev_comm[4]", "8", "4") FIELD("pid_t", "prev_pid", "12", "4")
+        FIELD("long", "prev_state", "16", "8") FIELD("char", "next_comm[8]", "24", "8")
+            FIELD("pid_t", "next_pid", "32",
+                  "4") "\nprint fmt: \"%s\", __print_flags(REC->prev_state & 0xff, \"|\", { "
+                       "0x00000001, \"S\" }, "
+                       "{ 0x00000002, \"D\" }) : \"R\", REC->prev_state & 0x100 ? \"+\" : \"\"\n"
+                       "name: sched_wakeup\nID: 2\nformat:\n" FIELD("char", "comm[8]", "8", "8")
+                           FIELD("pid_t", "pid", "16", "4") "\nprint fmt: \"%s\", REC->comm\n";
+
+/* Add a tracepoint of event `id` on processor 0, and `length` bytes of its data. */
+static void put_tracepoint(struct made_file *file, uint64_t id, uint64_t pid, uint64_t tid,
+                           uint64_t time, const struct made_file *raw)
+{
+    put_header(file, 9, 2, (uint16_t)(8 + 4 * 8 + 4 + raw->length));
+    put_numbers(file, (const uint64_t[]){id, pid | tid << 32, time * 1000, 0}, 4);
+    put_number(file, raw->length, 4);
+    memcpy(file->bytes + file->length, raw->bytes, raw->length);
+    file->length += raw->length;
+}
+
+static void put_name(struct made_file *file, const char *name, size_t size)
+{
+    size_t length = strlen(name);
+    for (size_t i = 0; i < size; i++)
+        put_number(file, i < length ? (uint8_t)name[i] : 0, 1);
+}
+
+static void put_switch(struct made_file *file, uint64_t from, uint64_t time, uint64_t bits,
+                       const char *next, uint64_t to)
+{
+    struct made_file raw = {.length = 8};
+    put_name(&raw, "name", 4);
+    put_number(&raw, from, 4);
+    put_number(&raw, bits, 8);
+    put_name(&raw, next, 8);
+    put_number(&raw, to, 4);
+    put_tracepoint(file, 1, from == 7 ? 9 : from, from, time, &raw);
+}
+
+/* A pipe with the formats, the names of two events, and the events of the text above. */
+static void make_switches(struct made_file *file)
+{
+    static const char *const names[] = {"sched:sched_switch", "sched:sched_wakeup"};
+    const uint64_t sample_type = 2 | 4 | 128 | 1024 | (uint64_t)1 << 16;
+    struct made_file raw = {.length = 8};
+    *file = (struct made_file){.length = 8};
+    memcpy(file->bytes, "PERFILE2", 8);
+    put_number(file, 16, 8);
+    for (uint64_t id = 1; id <= 2; id++) {
+        put_header(file, 64, 0, 8 + 112 + 8);
+        put_numbers(file, (const uint64_t[]){2 | (uint64_t)112 << 32, id, 1, sample_type, 0, 0}, 6);
+        put_numbers(file, (const uint64_t[8]){0}, 8);
+        put_numbers(file, &id, 1);
+        put_header(file, 78, 0, 8 + 16 + 24);
+        put_numbers(file, (const uint64_t[]){2, id}, 2);
+        put_name(file, names[id - 1], 24);
+    }
+    put_header(file, 66, 0, 12);
+    put_number(file, sizeof formats, 4);
+    put_name(file, formats, (sizeof formats + 7) / 8 * 8);
+    put_switch(file, 7, 10, 2, "three", 3);
+    put_name(&raw, "seven", 8);
+    put_number(&raw, 7, 4);
+    put_tracepoint(file, 2, 3, 3, 20, &raw);
+    put_switch(file, 3, 30, 256, "seven", 7);
+    put_switch(file, 7, 40, 1, "swapper", 0);
+}
+
+static void raw_tracepoints_of_the_scheduler_become_states(void **state)
+{
+    (void)state;
+    struct made_file file;
+    make_switches(&file);
+    assert_schedule((struct tv_bytes){file.bytes, file.length},
+                    "CPU 0: three 0+20 seven 20+10\n" STATES);
+}
+
 /* Read what is left of a file, or one with a bit flipped: any answer is right that ends. */
 static void read_damaged(struct tv_bytes bytes)
 {
@@ -642,6 +803,8 @@ static void damaged_files_are_read_to_their_end(void **state)
     (void)state;
     struct made_file file;
     make_pipe(&file);
+    assert_survives((struct tv_bytes){file.bytes, file.length});
+    make_switches(&file);
     assert_survives((struct tv_bytes){file.bytes, file.length});
     assert_survives(tv_bytes_of(script));
 }
@@ -683,4 +846,6 @@ UNIT_TESTS(perf_profiles, cmocka_unit_test(kernel_text_is_not_that_of_perf),
            cmocka_unit_test(counters_tell_times_and_losses),
            cmocka_unit_test(inherited_counters_belong_to_threads),
            cmocka_unit_test(counters_of_unknown_events_are_diagnosed),
+           cmocka_unit_test(tracepoints_of_the_scheduler_become_states),
+           cmocka_unit_test(raw_tracepoints_of_the_scheduler_become_states),
            cmocka_unit_test(damaged_files_are_read_to_their_end));
