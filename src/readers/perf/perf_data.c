@@ -12,8 +12,9 @@
  * sample.  Only (time, offset) of a record is kept, never the record.
  *
  *     address --> mapping of the process at that time --> offset in the file of the mapping
- *             --> symbols of the file, else symbols that the user gave, else those of the program
- *                 with that build ID on this machine, else "libc.so.6+0x1098d9"
+ *             --> symbols that the user gave, else those of the program with that build ID on this
+ *                 machine, both with inlined functions; else symbols of the file, else
+ *                 "libc.so.6+0x1098d9"
  *
  * All addresses of a chain but the first are return addresses: the call is before them, so they
  * are looked up one byte earlier.  The last 4095 numbers (TV_PERF_FIRST_CONTEXT) are not
@@ -328,11 +329,10 @@ static void perf_data_name_place(struct perf_data *data, const struct perf_place
     frame.kind = (uint8_t)(place->kernel ? TV_FRAME_KERNEL : tv_perf_frame_kind(path, 0));
     if (place->module == TV_EMPTY_STRING)
         frame.name = tv_profile_string(&data->profile, TV_BYTES("[unknown]"));
-    else if (!perf_data_name_by_symbol(data, place, &frame, &address)) {
-        if (perf_data_add_frames(data, place, path, &frame))
-            return;
+    else if (perf_data_add_frames(data, place, path, &frame))
+        return;
+    else if (!perf_data_name_by_symbol(data, place, &frame, &address))
         frame.name = perf_data_write_name(data, base, address);
-    }
     perf_data_add_frame(data, &frame, 0, true);
 }
 

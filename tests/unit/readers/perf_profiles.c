@@ -10,9 +10,11 @@
 #include "readers/perf/script_line.h"
 #include "readers/reader.h"
 
-static struct tv_trace *read_bytes(struct tv_bytes bytes, const struct tv_read_options *options)
+static struct tv_trace *read_named(struct tv_bytes bytes, const struct tv_read_options *options,
+                                   struct tv_namer *namer)
 {
     struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
+    tv_builder_trace_info(builder)->namer = namer;
     struct tv_source *source = tv_source_from_memory(bytes, "made");
     struct tv_error err;
     const struct tv_reader *reader = tv_readers_find(source, &err);
@@ -24,6 +26,11 @@ static struct tv_trace *read_bytes(struct tv_bytes bytes, const struct tv_read_o
         return tv_builder_finish(builder);
     tv_builder_free(builder);
     return NULL;
+}
+
+static struct tv_trace *read_bytes(struct tv_bytes bytes, const struct tv_read_options *options)
+{
+    return read_named(bytes, options, NULL);
 }
 
 static struct tv_trace *read_text(const char *text)
@@ -419,6 +426,14 @@ static void put_numbers(struct made_file *file, const uint64_t *numbers, size_t 
         put_number(file, numbers[i], 8);
 }
 
+/* Write a text, with zeros after it. */
+static void put_name(struct made_file *file, const char *name, size_t size)
+{
+    size_t length = strlen(name);
+    for (size_t i = 0; i < size; i++)
+        put_number(file, i < length ? (uint8_t)name[i] : 0, 1);
+}
+
 static void put_header(struct made_file *file, uint32_t type, uint16_t misc, uint16_t size)
 {
     put_number(file, type, 4);
@@ -447,8 +462,7 @@ static void make_pipe(struct made_file *file)
                 5);
     put_header(file, 1, 2, 8 + 32 + 8 + 16);
     put_numbers(file, (const uint64_t[]){7 | (uint64_t)7 << 32, 0x1000, 0x1000, 0x400}, 4);
-    memcpy(file->bytes + file->length, "/my/app", 8);
-    file->length += 8;
+    put_name(file, "/my/app", 8);
     put_numbers(file, (const uint64_t[]){0, 30}, 2);
 }
 
@@ -466,6 +480,47 @@ static void records_take_effect_by_their_time(void **state)
     write_stack(trace, trace->tables.samples.rows[0].path, text, sizeof text);
     assert_string_equal(text, "[unknown] app+0x410 "); /* 0x1010 - 0x1000 + 0x400 */
     tv_trace_free(trace);
+}
+
+/* Names offset 0x410 of /my/app, where `inner` is inlined into `outer`. */
+static size_t name_app(struct tv_namer *namer, const struct tv_mapped_address *address,
+                       struct tv_address_place *places, size_t room)
+{
+    (void)namer;
+    assert_true(room >= 2);
+    if (address->offset != 0x410 || !tv_bytes_equal(address->path, TV_BYTES("/my/app")))
+        return 0;
+    places[0] = (struct tv_address_place){.function = TV_BYTES("inner")};
+    places[1] = (struct tv_address_place){.function = TV_BYTES("outer")};
+    return 2;
+}
+
+/* A file as simpleperf's, with the symbol `own` at that offset: the user's symbols win. */
+static void symbols_of_the_user_win(void **state)
+{
+    (void)state;
+    struct tv_namer namer = {.find_mapped = name_app};
+    struct tv_read_options options = {.parts = 1};
+    struct made_file file;
+    char text[64];
+    make_pipe(&file);
+    put_header(&file, 80, 0, 8 + 8 + 4 + 48);
+    put_number(&file, 128, 8); /* the feature FILE: size, path, kind, address, symbols, offset */
+    put_number(&file, 48, 4);
+    put_name(&file, "/my/app", 8);
+    put_numbers(&file, (const uint64_t[]){2, (uint64_t)1 << 32, 0x400}, 3);
+    put_number(&file, 0x20, 4);
+    put_name(&file, "own", 4);
+    put_number(&file, 0, 8);
+    for (int given = 0; given < 2; given++) {
+        struct tv_trace *trace =
+            read_named((struct tv_bytes){file.bytes, file.length}, &options, given ? &namer : NULL);
+        assert_non_null(trace);
+        write_stack(trace, trace->tables.samples.rows[0].path, text, sizeof text);
+        assert_string_equal(text, given ? "[unknown] outer inner " : "[unknown] own ");
+        trace->head->namer = NULL;
+        tv_trace_free(trace);
+    }
 }
 
 /* Two attributes with ids 1 and 2, and a sample of the second: its event is shown first. */
@@ -718,13 +773,6 @@ static void put_tracepoint(struct made_file *file, uint64_t id, uint64_t pid, ui
     file->length += raw->length;
 }
 
-static void put_name(struct made_file *file, const char *name, size_t size)
-{
-    size_t length = strlen(name);
-    for (size_t i = 0; i < size; i++)
-        put_number(file, i < length ? (uint8_t)name[i] : 0, 1);
-}
-
 static void put_switch(struct made_file *file, uint64_t from, uint64_t time, uint64_t bits,
                        const char *next, uint64_t to)
 {
@@ -841,6 +889,7 @@ UNIT_TESTS(perf_profiles, cmocka_unit_test(kernel_text_is_not_that_of_perf),
            cmocka_unit_test(parts_begin_behind_blank_lines),
            cmocka_unit_test(text_without_times_is_an_order),
            cmocka_unit_test(records_take_effect_by_their_time),
+           cmocka_unit_test(symbols_of_the_user_win),
            cmocka_unit_test(events_without_samples_are_not_shown_first),
            cmocka_unit_test(counters_of_a_group_are_weights_of_their_events),
            cmocka_unit_test(counters_tell_times_and_losses),
