@@ -164,6 +164,9 @@ enum duck_statement {
       (duck_connection, duck_statements, uint64_t, duck_prepared *))                               \
     X(const char *, prepare_error, (duck_prepared))                                                \
     X(int, prepared_statement_type, (duck_prepared))                                               \
+    X(uint64_t, prepared_statement_column_count, (duck_prepared))                                  \
+    X(char *, prepared_statement_column_name, (duck_prepared, uint64_t))                           \
+    X(int, prepared_statement_column_type, (duck_prepared, uint64_t))                              \
     X(int, execute_prepared, (duck_prepared, duck_result *))                                       \
     X(int, execute_prepared_streaming, (duck_prepared, duck_result *))                             \
     X(void, destroy_prepare, (duck_prepared *))

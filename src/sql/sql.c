@@ -402,26 +402,29 @@ static int sql_prepare(struct tv_sql *sql, struct sql_script *script, duck_prepa
 
 /* ---- Rows ---- */
 
-/* Has a result a column of a type that is not written: lists, dates, bytes ...? */
-static bool sql_needs_texts(duck_result *result)
+/* Has an answer a column of a type that is not written: lists, dates, bytes ...? */
+static bool sql_needs_texts(duck_prepared prepared)
 {
     bool needs = false;
-    uint64_t count = tv_duck.column_count(result);
+    uint64_t count = tv_duck.prepared_statement_column_count(prepared);
     for (uint64_t i = 0; i < count && i < TV_SQL_MAX_COLUMNS; i++)
-        needs = needs || !tv_sql_is_written(tv_duck.column_type(result, i));
+        needs = needs || !tv_sql_is_written(tv_duck.prepared_statement_column_type(prepared, i));
     return needs;
 }
 
 /* Append a query for the rows of the query from `at` to `end`, in which the columns of such types
  * are texts. */
-static void sql_put_texts(struct tv_out *text, duck_result *result, const char *at, const char *end)
+static void sql_put_texts(struct tv_out *text, duck_prepared query, const char *at, const char *end)
 {
-    uint64_t count = tv_duck.column_count(result);
+    uint64_t count = tv_duck.prepared_statement_column_count(query);
     for (uint64_t i = 0; i < count; i++) {
-        bool is_written = tv_sql_is_written(tv_duck.column_type(result, i));
+        bool is_written = tv_sql_is_written(tv_duck.prepared_statement_column_type(query, i));
+        char *name = tv_duck.prepared_statement_column_name(query, i);
         tv_out_format(text, is_written ? "%s c%d" : "%s cast(c%d as varchar)",
                       i == 0 ? "select" : ",", (int)i);
-        TV_DUCK_PUT(text, " as ?", TV_SQL_NAME(tv_duck.column_name(result, i)));
+        TV_DUCK_PUT(text, " as ?", TV_SQL_NAME(name ? name : ""));
+        if (name)
+            tv_duck.free(name);
     }
     tv_out_text(text, " from (\n");
     tv_out_bytes(text, (struct tv_bytes){(const uint8_t *)at, (size_t)(end - at)});
@@ -431,10 +434,10 @@ static void sql_put_texts(struct tv_out *text, duck_result *result, const char *
     tv_out_char(text, ')');
 }
 
-/* Prepare the statement of a result again, with texts in place of values that are not written.
- * NULL: it cannot be. */
+/* Prepare a statement again, with texts in place of values that are not written.  NULL: it cannot
+ * be. */
 static duck_prepared sql_prepare_rows_as_texts(struct tv_sql *sql, const struct sql_script *script,
-                                               duck_result *result)
+                                               duck_prepared query)
 {
     const char *at = sql_script_find(sql, script);
     duck_prepared prepared = NULL;
@@ -443,7 +446,7 @@ static duck_prepared sql_prepare_rows_as_texts(struct tv_sql *sql, const struct 
     if (!at)
         return NULL;
     tv_out_init_memory(&text);
-    sql_put_texts(&text, result, at, tv_sql_statement_end(tv_sql_skip_space(at)));
+    sql_put_texts(&text, query, at, tv_sql_statement_end(tv_sql_skip_space(at)));
     (void)tv_duck.extract_statements(sql->connection, tv_sql_end(&text), &statements);
     if (tv_duck.prepare_extracted_statement(sql->connection, statements, 0, &prepared) != 0)
         tv_duck.destroy_prepare(&prepared);
@@ -452,21 +455,17 @@ static duck_prepared sql_prepare_rows_as_texts(struct tv_sql *sql, const struct 
     return prepared;
 }
 
-/* Run a statement whose rows are taken while they are found. */
+/* Run a statement whose rows are taken while they are found.  The types of its columns are known
+ * before, so it runs once: it may take long, and advance a sequence. */
 static enum tv_status sql_take_rows(struct tv_sql *sql, const struct sql_script *script,
                                     duck_prepared prepared, const struct sql_taker *taker,
                                     struct tv_error *err)
 {
     duck_result result;
-    duck_prepared texts = NULL;
     enum tv_status status = TV_OK;
-    int error = tv_duck.execute_prepared_streaming(prepared, &result);
-    if (error == 0 && sql_needs_texts(&result) &&
-        (texts = sql_prepare_rows_as_texts(sql, script, &result))) {
-        tv_duck.destroy_result(&result);
-        error = tv_duck.execute_prepared_streaming(texts, &result);
-    }
-    if (error != 0)
+    duck_prepared texts =
+        sql_needs_texts(prepared) ? sql_prepare_rows_as_texts(sql, script, prepared) : NULL;
+    if (tv_duck.execute_prepared_streaming(texts ? texts : prepared, &result) != 0)
         status = sql_fail_result(sql, &result, err);
     else
         status = taker->take(taker->context, &result, err);
