@@ -337,6 +337,13 @@ static enum tv_status option_parse_letters(struct option_arguments *a, const cha
     return TV_OK;
 }
 
+/* Is a word with dashes a text of several lines that begins with a comment of SQL? */
+static bool option_is_comment(const char *word)
+{
+    return strncmp(word, "--", 2) == 0 && strchr(word, '\n') &&
+           strcspn(word, " \t\n") < strcspn(word, "=");
+}
+
 /* After "--" every word is a file; "-" alone always is one, standard input. */
 enum tv_status tv_options_parse(const struct tv_option *table, int argc, char **argv,
                                 struct tv_settings *settings, struct tv_error *err)
@@ -346,7 +353,7 @@ enum tv_status tv_options_parse(const struct tv_option *table, int argc, char **
     while (a.next < a.end) {
         const char *word = *a.next++;
         enum tv_status status = TV_OK;
-        if (only_files || word[0] != '-' || word[1] == '\0')
+        if (only_files || word[0] != '-' || word[1] == '\0' || option_is_comment(word))
             options_add_file(settings, word);
         else if (strcmp(word, "--") == 0)
             only_files = true;

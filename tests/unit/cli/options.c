@@ -131,6 +131,24 @@ static void reads_values_of_letters(void **state)
     tv_settings_release(&s);
 }
 
+/* A query may begin with a comment; a value of several lines is still one. */
+static void takes_comments_of_sql_for_texts(void **state)
+{
+    static char query[] = "-- the longest = the worst\nselect 1", directly[] = "--all\nselect 1";
+    static char value[] = "--title=a b\nc", unknown[] = "--all of it";
+    char *queries[] = {query, directly, value}, *wrong[] = {unknown};
+    struct tv_settings s;
+    struct tv_error err = {0};
+    (void)state;
+    tv_settings_init(&s);
+    assert_int_equal(tv_options_parse(table, 3, queries, &s, &err), TV_OK);
+    assert_int_equal(s.files.count, 2);
+    assert_string_equal(s.files.items[0], query);
+    assert_string_equal(s.flame.title, "a b\nc");
+    assert_int_equal(tv_options_parse(table, 1, wrong, &s, &err), TV_ERR_USAGE);
+    tv_settings_release(&s);
+}
+
 /* A value that may be left away stands behind "=": the next word is none. */
 static void reads_values_that_may_be_left_away(void **state)
 {
@@ -202,6 +220,7 @@ static void threads_for_several_files(void **state)
 
 UNIT_TESTS(options, cmocka_unit_test(threads_for_several_files),
            cmocka_unit_test(accepts_the_old_name_of_the_wall_clock),
+           cmocka_unit_test(takes_comments_of_sql_for_texts),
            cmocka_unit_test(reads_values_that_may_be_left_away),
            cmocka_unit_test(reads_values_of_letters), cmocka_unit_test(reads_every_kind),
            cmocka_unit_test(knows_standard_input), cmocka_unit_test(refuses_what_is_wrong),
