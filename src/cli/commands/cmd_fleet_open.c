@@ -395,7 +395,8 @@ static enum tv_status fleet_try_answer(struct tv_fleet_store *store, const char 
     const struct tv_settings *settings = store->settings;
     struct tv_output output;
     struct tv_sql_output how = {.format = (enum tv_sql_format)settings->table.format,
-                                .max_rows = settings->sql.max_rows};
+                                .max_rows = settings->sql.max_rows,
+                                .all = settings->table.format != TV_SQL_PARQUET};
     *begun = true;
     enum tv_status status =
         how.format == TV_SQL_PARQUET
