@@ -15,21 +15,23 @@
  * which never sees anything of the trace.  Lines are cut off at LONGEST_LINE,
  * and the other side checks that, too.
  */
-#define _GNU_SOURCE /* pipe2 */
+#define _GNU_SOURCE /* pipe2, ppoll */
 #include "cli/input/line_editor.h"
 
 #include <assert.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <locale.h>
-#include <setjmp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "base/file.h"
 #include "base/library.h"
@@ -72,6 +74,7 @@ struct editor_library {
     void (*stifle_history)(int lines);
     char *(**complete)(const char *word, int again);
     const char **breaks;
+    int (**read_key)(FILE *terminal);
 };
 
 /* The words of the completion, which is called without a context. */
@@ -89,6 +92,7 @@ static bool editor_load(struct editor_library *library)
         {"stifle_history", &library->stifle_history},
         {"rl_completion_entry_function", &library->complete},
         {"rl_completer_word_break_characters", &library->breaks},
+        {"rl_getc_function", &library->read_key},
     };
     return handle && !tv_library_find(handle, functions, TV_COUNT(functions));
 }
@@ -123,40 +127,91 @@ static bool editor_find_history(const char *name, char path[PATH_MAX])
            snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX;
 }
 
-/* Ctrl-C drops the line that is edited; while nothing is edited, the key is for the process that
- * runs the query.  libedit has no way out of its loop but a jump.  It mostly waits for a key; a
- * signal at the moment in which it allocates memory may leave the allocator locked, and the prompt
- * hangs. */
-static sigjmp_buf editor_dropped;
-static volatile sig_atomic_t editor_edits;
+/*
+ * Ctrl-C drops the line that is edited; while nothing is edited, the key is for the process that
+ * runs the query.  The signal is blocked but while libedit waits for a key, so it interrupts
+ * neither libedit nor the allocator:
+ *
+ *     readline --> editor_read_key --> ppoll, which lets SIGINT in --> editor_note_interrupt
+ *     NULL    <--  end of the input <------------------------------'
+ */
+static volatile sig_atomic_t editor_interrupted;
+static sigset_t editor_waiting_mask; /* without SIGINT */
 
-static void editor_drop_line(int number)
+static void editor_note_interrupt(int number)
 {
     (void)number;
-    if (!editor_edits)
-        return;
-    editor_edits = 0;
-    siglongjmp(editor_dropped, 1);
+    editor_interrupted = 1;
+}
+
+/* Wait for a byte of the terminal; -1 at the end of the input, or after Ctrl-C. */
+static int editor_read_byte(int terminal)
+{
+    struct pollfd wanted = {.fd = terminal, .events = POLLIN};
+    uint8_t byte;
+    while (!editor_interrupted) {
+        if (ppoll(&wanted, 1, NULL, &editor_waiting_mask) < 0 && errno != EINTR)
+            return -1;
+        if (editor_interrupted || wanted.revents == 0)
+            continue;
+        ssize_t count = read(terminal, &byte, 1);
+        if (count == 1)
+            return byte;
+        if (count == 0 || errno != EINTR)
+            return -1;
+    }
+    return -1;
+}
+
+/* Return the next character that is typed; -1: the line ends here.  What is no character is left
+ * out. */
+static int editor_read_key(FILE *terminal)
+{
+    mbstate_t state = {0};
+    wchar_t character;
+    for (int byte; (byte = editor_read_byte(fileno(terminal))) >= 0;) {
+        char c = (char)byte;
+        size_t used = mbrtowc(&character, &c, 1, &state);
+        if (used == 0)
+            return 0; /* Ctrl-@ */
+        if (used == 1)
+            return (int)character;
+        if (used == (size_t)-1)
+            state = (mbstate_t){0};
+    }
+    return -1;
+}
+
+/* Let Ctrl-C in only where editor_read_byte waits. */
+static void editor_block_interrupts(void)
+{
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGINT);
+    sigprocmask(SIG_BLOCK, &blocked, &editor_waiting_mask);
+    sigdelset(&editor_waiting_mask, SIGINT);
 }
 
 /* Let somebody edit a line; NULL at the end of the input, or if it is dropped. */
 static char *editor_ask_line(const struct editor_library *library, const char *prompt,
                              bool *is_dropped)
 {
-    *is_dropped = sigsetjmp(editor_dropped, 1) != 0;
+    /* To ignore the signal takes away one that came while a query ran. */
+    sigaction(SIGINT, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
+    sigaction(SIGINT, &(struct sigaction){.sa_handler = editor_note_interrupt}, NULL);
+    editor_interrupted = 0;
+    char *line = library->ask(prompt);
+    *is_dropped = !line && editor_interrupted;
     if (*is_dropped) {
         (void)fputs("\n", stdout);
         fflush(stdout);
-        return NULL;
     }
-    editor_edits = 1;
-    char *line = library->ask(prompt);
-    editor_edits = 0;
     return line;
 }
 
-/* Edit one line and send it; false at the end of the input.  The history is written at once, to
- * the file `history` (NULL: none): a signal may end both processes while a query runs. */
+/* Edit one line and send it, or that there is none; false: nobody reads it.  The history is written
+ * at once, to the file `history` (NULL: none): a signal may end both processes while a query runs.
+ */
 static bool editor_edit_line(const struct editor_library *library, const char *history,
                              const char *prompt, int lines)
 {
@@ -171,13 +226,14 @@ static bool editor_edit_line(const struct editor_library *library, const char *h
         if (history)
             library->write_history(history);
     }
-    bool goes_on = tv_file_write_fully(lines, &sent, sizeof sent) &&
-                   (is_dropped || (line && tv_file_write_fully(lines, line, sent)));
+    bool is_sent = tv_file_write_fully(lines, &sent, sizeof sent) &&
+                   (!line || tv_file_write_fully(lines, line, sent));
     tv_free(line);
-    return goes_on;
+    return is_sent;
 }
 
-/* Edit a line for each prompt, until there are no more. */
+/* Edit a line for each prompt, until there are no more: after the end of the input, too, because
+ * the other side tells the end, and must not write into a closed pipe. */
 static _Noreturn void editor_main(const struct editor_library *library, const char *history,
                                   int prompts, int lines)
 {
@@ -188,12 +244,12 @@ static _Noreturn void editor_main(const struct editor_library *library, const ch
     locale_t characters = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
     if (characters)
         uselocale(characters);
+    *library->read_key = editor_read_key; /* before stifle_history, which starts libedit */
     *library->complete = editor_complete;
     *library->breaks = BREAKS;
     library->stifle_history(MAX_LINES);
     umask(077);
-    sigaction(SIGINT, &(struct sigaction){.sa_handler = editor_drop_line, .sa_flags = SA_RESTART},
-              NULL);
+    editor_block_interrupts();
     if (kept)
         library->read_history(path);
     while (tv_file_read_fully(prompts, &length, 1) && length > 0 && length < sizeof prompt &&
