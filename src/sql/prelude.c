@@ -239,8 +239,10 @@ const char *const tv_sql_prelude[] = {
     /* Perfetto's gives a number of 64 bits; DuckDB's own one gives bytes. */
     "create macro tv_unhex(u) as case when u < 9223372036854775808 then u else u - "
     "18446744073709551616 end::bigint",
-    "create macro unhex(t) as tv_unhex(('0x' || regexp_replace(t, '^0[xX]', ''))::ubigint"
-    "::hugeint)",
+    "create macro unhex(t) as case when t is null or regexp_full_match(t, "
+    "'(0[xX])?0*[0-9a-fA-F]{1,16}') then tv_unhex(('0x' || regexp_replace(t, '^0[xX]', ''))"
+    "::ubigint::hugeint) else error('unhex: ''' || left(t, 40) || ''' is not a hexadecimal "
+    "number of 64 bits or fewer') end",
     "create macro str_split(s, sep, n) as string_split(s, sep)[n + 1]",
     "create macro arg_path(key) as '$.' || regexp_replace('\"' || replace(key, '.', '\".\"') || "
     "'\"', '((?:\\[[0-9]+\\])+)\"', '\"\\1', 'g')",

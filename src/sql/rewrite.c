@@ -265,8 +265,9 @@ static const char *const rewrite_modules[] = {
     "prelude", /* the last one, which everybody has */
 };
 
-/* A message has room for so many of them. */
+/* A message has room for so many of them, and for a name of this length. */
 #define MAX_LISTED_MODULES 8u
+#define MAX_NAMED_MODULE 80u
 
 /* Fail because of an unknown module, and list the first of those that are there. */
 static enum tv_status rewrite_fail_module(struct sql_rewriter *rewriter, struct tv_bytes name)
@@ -280,8 +281,8 @@ static enum tv_status rewrite_fail_module(struct sql_rewriter *rewriter, struct 
     enum tv_status status =
         tv_fail(rewriter->err, TV_ERR_USAGE, TV_NO_OFFSET,
                 "SQL: there is no module %.*s; of Perfetto's, there are %.*s",
-                (int)(name.length < 40 ? name.length : 40), (const char *)name.data,
-                (int)list.length, (const char *)list.buffer);
+                (int)(name.length < MAX_NAMED_MODULE ? name.length : MAX_NAMED_MODULE),
+                (const char *)name.data, (int)list.length, (const char *)list.buffer);
     tv_out_release(&list);
     return status;
 }

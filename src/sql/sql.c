@@ -32,9 +32,9 @@ struct tv_sql {
     struct tv_sql_scanned *scanned;
     bool *made, *named; /* for each view and macro of the prelude (views.c) */
     bool allows_files;
-    bool has_creations; /* a query has created or dropped something */
-    char picture[1024]; /* picture of the last error */
-    char quoted[120];   /* as in tv_sql_output */
+    bool has_creations;               /* a query has created or dropped something */
+    char picture[TV_SQL_MAX_PICTURE]; /* picture of the last error */
+    char quoted[120];                 /* as in tv_sql_output */
     struct tv_sql_macros macros;
 };
 
@@ -57,6 +57,25 @@ static enum tv_status sql_fail(struct tv_error *err, const char *why)
     return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "SQL: %s", text);
 }
 
+/* Remove the blanks that stand for statements before (sql_script_shorten) from both lines of a
+ * picture:
+ *
+ *     LINE 1:           select 2 + nmae          LINE 1: select 2 + nmae
+ *                                  ^       -->                      ^
+ */
+static void sql_trim_picture(char *picture)
+{
+    char *line = strchr(picture, ':'), *mark = strchr(picture, '\n');
+    if (!line || !mark || line > mark || line[1] != ' ')
+        return;
+    line += 2;
+    size_t blanks = strspn(line, " "), margin = (size_t)(line - picture);
+    if (blanks == 0 || strspn(mark + 1, " ") < margin + blanks)
+        return;
+    memmove(mark + 1 + margin, mark + 1 + margin + blanks, strlen(mark + 1 + margin + blanks) + 1);
+    memmove(line, line + blanks, strlen(line + blanks) + 1);
+}
+
 static const char sql_unknown_column[] = "Binder Error: Referenced column \"";
 
 /* Fail like sql_fail, and keep the picture: the line of the query, and a mark under the place. */
@@ -65,6 +84,7 @@ static enum tv_status sql_fail_query(struct tv_sql *sql, struct tv_error *err, c
     const char *picture = why ? strstr(why, "\n\nLINE ") : NULL;
     char name[80]; /* in double quotes, which the query has if it means a text */
     snprintf(sql->picture, sizeof sql->picture, "%s", picture ? picture + 2 : "");
+    sql_trim_picture(sql->picture);
     if (why &&
         (tv_sql_fail_absent(err, why) || (!sql->allows_files && tv_sql_fail_files(err, why))))
         return TV_ERR_USAGE;

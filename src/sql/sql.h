@@ -105,6 +105,9 @@ enum tv_status tv_sql_answer(struct tv_sql *sql, const char *text,
  * databases with max_seconds or is_cancellable, from any thread. */
 void tv_sql_cancel(struct tv_sql *sql, bool cancelled);
 
+/* Longest picture of an error, with its NUL. */
+enum { TV_SQL_MAX_PICTURE = 1024 };
+
 /* Return the line of the query that the last error is about, with a mark below the place; "": the
  * error is not about a place. */
 const char *tv_sql_error_picture(const struct tv_sql *sql);

@@ -173,9 +173,18 @@ void tv_sql_tell_quoted(const struct tv_sql_output *how, bool quiet)
         tv_message("traceview: no columns, so taken as texts, as SQLite does: %s", how->quoted);
 }
 
-/* Ask all files as one trace. */
+void tv_sql_tell_picture(const char *picture)
+{
+    for (size_t length; *picture; picture += length + (picture[length] == '\n')) {
+        length = strcspn(picture, "\n");
+        tv_message("%.*s", (int)length, picture);
+    }
+}
+
+/* Ask all files as one trace; `picture` is that of an error. */
 static enum tv_status cmd_sql_ask(const struct tv_settings *settings, struct tv_sql_output *how,
-                                  struct tv_out *out, struct tv_error *err)
+                                  struct tv_out *out, char picture[TV_SQL_MAX_PICTURE],
+                                  struct tv_error *err)
 {
     struct sql_opened opened = {0};
     enum tv_status status =
@@ -184,6 +193,8 @@ static enum tv_status cmd_sql_ask(const struct tv_settings *settings, struct tv_
         status = tv_sql_run(opened.sql, settings->sql.query, how, out, err);
     if (status == TV_OK)
         tv_sql_tell_quoted(how, settings->quiet);
+    else if (opened.sql)
+        snprintf(picture, TV_SQL_MAX_PICTURE, "%s", tv_sql_error_picture(opened.sql));
     cmd_sql_close(&opened);
     return status;
 }
@@ -249,6 +260,7 @@ static int cmd_sql_run(const struct tv_command *command, const struct tv_setting
     struct tv_error err = {0};
     struct tv_output output;
     bool failed = false;
+    char picture[TV_SQL_MAX_PICTURE] = "";
     struct tv_sql_output how = {.format = (enum tv_sql_format)settings->table.format,
                                 .max_rows = settings->sql.max_rows,
                                 .one_array = settings->sql.each,
@@ -268,12 +280,15 @@ static int cmd_sql_run(const struct tv_command *command, const struct tv_setting
     if (settings->sql.each && settings->sql.query)
         status = cmd_sql_ask_each(command, settings, &how, &output.out, &failed, &err);
     else if (settings->sql.query)
-        status = cmd_sql_ask(settings, &how, &output.out, &err);
+        status = cmd_sql_ask(settings, &how, &output.out, picture, &err);
     else
         status = cmd_sql_converse(command, settings, &how, &output.out, &failed, &err);
     tv_line_editor_end();
-    if (tv_output_finish(&output, status, &err) != TV_OK)
-        return tv_command_failed(command, &err);
+    if (tv_output_finish(&output, status, &err) != TV_OK) {
+        int code = tv_command_failed(command, &err);
+        tv_sql_tell_picture(picture);
+        return code;
+    }
     return failed ? TV_EXIT_INPUT : TV_EXIT_OK;
 }
 

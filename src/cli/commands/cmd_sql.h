@@ -20,6 +20,9 @@ void tv_sql_prompt_converse(const struct tv_command *command, struct tv_sql *sql
  * (cmd_sql.c) */
 void tv_sql_tell_quoted(const struct tv_sql_output *how, bool quiet);
 
+/* Show the picture of an error: the line of the query and a mark under the place. (cmd_sql.c) */
+void tv_sql_tell_picture(const char *picture);
+
 /* List the words that the line editor completes; they need not be freed. */
 void tv_sql_prompt_list_words(struct tv_words *words);
 

@@ -144,14 +144,9 @@ static void prompt_fail(const struct sql_prompt *prompt, const struct tv_error *
 static void prompt_fail_statement(const struct sql_prompt *prompt, const struct tv_error *why)
 {
     char text[sizeof why->message + 64];
-    const char *line = tv_sql_error_picture(prompt->sql);
     tv_out_flush(prompt->out); /* rows of the statements before */
     tv_message("traceview: %s", tv_error_text(why, text, sizeof text));
-    while (*line) {
-        int length = (int)strcspn(line, "\n");
-        tv_message("%.*s", length, line);
-        line += length + (line[length] == '\n');
-    }
+    tv_sql_tell_picture(tv_sql_error_picture(prompt->sql));
     *prompt->failed = true;
 }
 
