@@ -13,6 +13,7 @@
  *     x regexp 'r'        x ~ '...': a regular expression that is found anywhere in x
  *     utid != 0           a comparison with our idle task
  *     from slice          from track_slice, in statements that join tables of tracks
+ *     from (values (1))   the same with the names column1, column2 ..., in statements that use them
  *
  * Macros nest, so expanding is recursive.  Two limits keep a hostile statement
  * small: the depth (TV_SQL_MAX_DEPTH) and the length of the answer
@@ -35,7 +36,8 @@ struct sql_expander {
     struct tv_out *out;
     struct tv_error *err;
     int depth;
-    unsigned fuller; /* bit tv_sql_fuller_table: its view is read in place of the table */
+    unsigned fuller;   /* bit tv_sql_fuller_table: its view is read in place of the table */
+    bool names_values; /* columns of VALUES have SQLite's names */
 };
 
 static enum tv_status sql_expand_text(const struct sql_expander *expander, const char *at,
@@ -346,7 +348,8 @@ struct sql_clauses {
     uint64_t lists; /* bit d: the clause at depth d lists tables */
     uint64_t joins; /* bit d: it is such a list in parentheses, of which DuckDB wants joins */
     unsigned depth;
-    bool is_table; /* the next word is the name of a table */
+    bool is_table;          /* the next word is the name of a table */
+    const char *values[64]; /* the first row of VALUES that is a table at a depth; NULL: none */
 };
 
 static uint64_t sql_depth_bit(const struct sql_clauses *clauses)
@@ -365,6 +368,15 @@ static bool sql_is_table_list(const char *at)
     return is_list;
 }
 
+/* Note what follows a parenthesis: VALUES in place of a table, or something else. */
+static void sql_note_values(struct sql_clauses *clauses, const char *at)
+{
+    if (clauses->depth >= TV_COUNT(clauses->values))
+        return;
+    bool is_values = clauses->is_table && tv_sql_take_word(&at, "values");
+    clauses->values[clauses->depth] = is_values ? tv_sql_skip_space(at) : NULL;
+}
+
 /* Note a token: names of tables follow FROM, JOIN, and a comma in their list. */
 static void sql_note_token(struct sql_clauses *clauses, const char *at, const char *next)
 {
@@ -374,6 +386,8 @@ static void sql_note_token(struct sql_clauses *clauses, const char *at, const ch
     bool begins = sql_is(at, next, "from") || sql_is(at, next, "join") || is_list;
     bool is_end = *at == '(';
     clauses->depth += *at == '(';
+    if (*at == '(')
+        sql_note_values(clauses, at + 1);
     clauses->depth -= *at == ')' && clauses->depth > 0;
     uint64_t bit = sql_depth_bit(clauses);
     for (size_t i = 0; i < TV_COUNT(ends); i++)
@@ -403,6 +417,33 @@ static const char *sql_take_mark(struct tv_out *out, const char *at,
     return next;
 }
 
+/* If VALUES in place of a table end with the parenthesis at `at`, append that, the table's other
+ * name, and SQLite's names of the columns; return the end of what was read. */
+static const char *sql_take_values(struct tv_out *out, const char *at, const char *end,
+                                   const struct sql_clauses *clauses)
+{
+    const char *row = NULL, *next = at + 1;
+    if (*at == ')' && clauses->depth < TV_COUNT(clauses->values))
+        row = clauses->values[clauses->depth];
+    if (!row || *row != '(')
+        return NULL;
+    const char *alias = next;
+    bool is_named = tv_sql_take_word(&alias, "as");
+    alias = tv_sql_skip_space(alias);
+    if (alias < end && (is_named || sql_is_alias(alias)) && *alias != ',')
+        next = tv_sql_token_end(alias);
+    sql_put(out, at, next);
+    if (*tv_sql_skip_space(next) == '(')
+        return next; /* with names of their own */
+    tv_out_text(out, next == at + 1 ? " as tv_values(" : "(");
+    const char *row_end = tv_sql_list_end(row, end);
+    int column = 1;
+    for (const char *item = row + 1; item < row_end; item = sql_element_end(item, row_end) + 1)
+        tv_out_format(out, "%scolumn%d", item == row + 1 ? "" : ", ", column++);
+    tv_out_char(out, ')');
+    return next;
+}
+
 static enum tv_status sql_expand_text(const struct sql_expander *expander, const char *at,
                                       const char *end)
 {
@@ -419,6 +460,8 @@ static enum tv_status sql_expand_text(const struct sql_expander *expander, const
             next = sql_take_word_of(expander, token, end, clauses.is_table, &status);
         if (!next)
             next = sql_take_mark(expander->out, token, &clauses);
+        if (!next && expander->names_values)
+            next = sql_take_values(expander->out, token, end, &clauses);
         if (!next)
             sql_put(expander->out, token, next = tv_sql_token_end(token));
         sql_note_token(&clauses, token, next);
@@ -485,8 +528,12 @@ static unsigned sql_find_fuller(const struct tv_sql_macros *macros, const char *
 enum tv_status tv_sql_expand(const struct tv_sql_macros *macros, const char *at, const char *end,
                              struct tv_out *out, struct tv_error *err)
 {
-    const struct sql_expander expander = {
-        .macros = macros, .out = out, .err = err, .fuller = sql_find_fuller(macros, at, end)};
+    static const char *const value_names[] = {"column1", NULL};
+    const struct sql_expander expander = {.macros = macros,
+                                          .out = out,
+                                          .err = err,
+                                          .fuller = sql_find_fuller(macros, at, end),
+                                          .names_values = sql_names_table(at, end, value_names)};
     assert(at <= end);
     return sql_expand_text(&expander, at, end);
 }

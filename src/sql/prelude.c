@@ -498,6 +498,19 @@ const char *const tv_sql_prelude[] = {
     "create view slice_with_stack_id as select s.*, coalesce(s.path_id, -1 - s.frame_id) as "
     "stack_id, coalesce(p.parent_id, 0) as parent_stack_id from slice s left join path p on "
     "s.path_id = p.id",
+    "create macro ancestor_slice_by_stack(i) as table select tv_a.* from slice_with_stack_id tv_s, "
+    "ancestor_slice(tv_s.id) tv_a where tv_s.stack_id = i",
+    "create macro descendant_slice_by_stack(i) as table select tv_d.* from slice_with_stack_id "
+    "tv_s, descendant_slice(tv_s.id) tv_d where tv_s.stack_id = i",
+    /* Perfetto's module android.memory.heap_graph.heap_graph_class_aggregation, without what a
+     * class dominates. */
+    "create view android_heap_graph_class_aggregation as select upid, graph_sample_ts, type_id, "
+    "any_value(c.name) as type_name, count(*) as obj_count, sum(self_size)::bigint as size_bytes, "
+    "sum(native_size)::bigint as native_size_bytes, count(*) filter (reachable = 1) as "
+    "reachable_obj_count, coalesce(sum(self_size) filter (reachable = 1), 0)::bigint as "
+    "reachable_size_bytes, coalesce(sum(native_size) filter (reachable = 1), 0)::bigint as "
+    "reachable_native_size_bytes from heap_graph_object o join heap_graph_class c on o.type_id = "
+    "c.id group by upid, graph_sample_ts, type_id",
     /* The slices that a flow leaves: its own, and those around it.  A table, because recursion
      * would read the flows again for each step. */
     "create table tv_arrow as select tv_around(slice_out, unnest(range(tv_depth(slice_out) + 1))) "
@@ -546,7 +559,9 @@ const char *const tv_sql_completions[] = {
     "all",
     "allocator",
     "ancestor_slice",
+    "ancestor_slice_by_stack",
     "and",
+    "android_heap_graph_class_aggregation",
     "android_heap_graph_class_summary_tree",
     "android_heap_profile_summary_tree",
     "android_logs",
@@ -596,6 +611,7 @@ const char *const tv_sql_completions[] = {
     "depth",
     "desc",
     "descendant_slice",
+    "descendant_slice_by_stack",
     "description",
     "diagnostic",
     "dimension_arg_set_id",

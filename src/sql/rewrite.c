@@ -247,6 +247,7 @@ static void rewrite_create_macro(struct sql_rewriter *rewriter, const char *at, 
 /* Perfetto's modules whose tables and macros are in the prelude. */
 static const char *const rewrite_modules[] = {
     "android.memory.heap_graph.class_summary_tree",
+    "android.memory.heap_graph.heap_graph_class_aggregation",
     "android.memory.heap_profile.summary_tree",
     "counters.intervals",
     "linux.cpu.frequency",

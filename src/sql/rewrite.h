@@ -90,6 +90,20 @@ bool tv_sql_find_refused_word(const char *why, char *word, size_t size);
  * parser's error `why` about them names.  Free it with tv_free. */
 char *tv_sql_add_as(const char *lines, const char *word, const char *why);
 
+/* ---- Columns that are not grouped (ungrouped.c) ---- */
+
+/* If DuckDB's error `why` is about a column that is not grouped, copy its name. */
+bool tv_sql_find_ungrouped(const char *why, char *name, size_t size);
+
+/* Return the number, from 0, of the token `name` that DuckDB's error `why` about `lines`
+ * (tv_sql_line_names with the name) is about; -1: it cannot be told. */
+int tv_sql_find_ungrouped_place(const char *lines, const char *name, const char *why);
+
+/* Return a copy of a text with any_value() around the column whose name is the token `name` of that
+ * number, or arg_min() or arg_max() if its query has exactly one min() or max().  NULL: no query is
+ * around it.  Free it with tv_free. */
+char *tv_sql_aggregate_column(const char *text, const char *name, int number);
+
 /* ---- Words inside of a statement (expand.c) ---- */
 
 /* Append the text from `at` to `end` with
@@ -103,6 +117,8 @@ char *tv_sql_add_as(const char *lines, const char *word, const char *why);
  *     limit a, b                limit b offset a
  *     a regexp 'x'              a ~ '.*(?:x).*'
  *     from (a, b)               from (a cross join b)
+ *     from (values (1, 2))      from (values (1, 2)) as tv_values(column1, column2), in a statement
+ *                               that names column1
  *     from slice, join track    track_slice as slice, bare_track as track, in a statement with
  *                               thread_track or process_track: utid and upid are those of the
  *                               track, as Perfetto has them (tv_sql_fuller_tables).  Not a table

@@ -21,6 +21,7 @@
 #include "sql/tables.h"
 #include "sql/values.h"
 #include "sql/watch.h"
+#include "writers/text/names.h"
 
 struct tv_sql {
     duck_database database;
@@ -34,7 +35,7 @@ struct tv_sql {
     bool allows_files;
     bool has_creations;               /* a query has created or dropped something */
     char picture[TV_SQL_MAX_PICTURE]; /* picture of the last error */
-    char quoted[120];                 /* as in tv_sql_output */
+    char quoted[120], ungrouped[120]; /* as in tv_sql_output */
     struct tv_sql_macros macros;
 };
 
@@ -314,8 +315,8 @@ struct sql_taker {
     bool all;
 };
 
-/* More texts in double quotes than this are hardly meant. */
-#define MAX_QUOTED_TEXTS 256
+/* More texts in double quotes, and columns without a group, are hardly meant. */
+#define MAX_SQLITE_NAMES 256
 
 /* Statements of one text that run one after the other. */
 struct sql_script {
@@ -373,38 +374,91 @@ static bool sql_script_shorten(struct tv_sql *sql, struct sql_script *script)
     return true;
 }
 
-/* Note that the column which DuckDB's error calls unknown is taken as a text. */
-static void sql_note_quoted(struct tv_sql *sql, const char *why)
+/* Return why DuckDB did not prepare a statement; empty for what it cannot parse: a comment after
+ * E'\'' looks like a text to our scanner, and becomes lines that DuckDB divides differently. */
+static const char *sql_prepare_error(duck_prepared prepared)
 {
-    const char *name = why + sizeof sql_unknown_column - 1;
-    size_t length = strlen(sql->quoted);
-    snprintf(sql->quoted + length, sizeof sql->quoted - length, "%s\"%.*s\"",
-             length > 0 ? ", " : "", (int)strcspn(name, "\""), name);
+    const char *why = tv_duck.prepare_error(prepared);
+    return why ? why : "";
 }
 
-/* Prepare a statement again, with its quoted names that are no columns as texts, as SQLite takes
- * them. */
-static int sql_prepare_texts(struct tv_sql *sql, struct sql_script *script, duck_prepared *prepared)
+/* Add a name in double quotes to a list. */
+static void sql_note_name(char *list, size_t size, const char *name, size_t length)
 {
-    int name = 0;
-    for (int count = 0; count < MAX_QUOTED_TEXTS && name >= 0; count++) {
-        char *lines = tv_sql_line_names(script->text, NULL);
-        int error = sql_prepare_in(sql, script, lines, prepared);
-        /* Lines that cannot be parsed give no reason: a comment after E'\'' looks like a text. */
-        const char *why = error != 0 ? tv_duck.prepare_error(*prepared) : NULL;
-        name = why ? tv_sql_find_unknown_name(lines, why) : -1;
-        if (name >= 0) {
-            char *text = tv_sql_name_to_text(script->text, name);
-            sql_note_quoted(sql, why);
-            tv_free(script->text);
-            script->text = text;
-        }
-        tv_free(lines);
+    size_t used = strlen(list);
+    snprintf(list + used, size - used, "%s\"%.*s\"", used > 0 ? ", " : "", (int)length, name);
+}
+
+/* If DuckDB's error is that a name in double quotes is no column, return the text with that name as
+ * a text; NULL: it is not. */
+static char *sql_take_text(struct tv_sql *sql, struct sql_script *script, duck_prepared *prepared)
+{
+    char *lines = tv_sql_line_names(script->text, NULL), *text = NULL;
+    int number = -1;
+    if (sql_prepare_in(sql, script, lines, prepared) != 0)
+        number = tv_sql_find_unknown_name(lines, sql_prepare_error(*prepared));
+    if (number >= 0) {
+        const char *name = sql_prepare_error(*prepared) + sizeof sql_unknown_column - 1;
+        sql_note_name(sql->quoted, sizeof sql->quoted, name, strcspn(name, "\""));
+        text = tv_sql_name_to_text(script->text, number);
     }
-    return sql_prepare_in(sql, script, script->text, prepared);
+    tv_free(lines);
+    return text;
 }
 
-/* Prepare the next statement; if it is wrong, do so again with texts in double quotes, and with all
+/* If DuckDB's error is that a column is not grouped, return the text with an aggregate of it; NULL:
+ * it is not. */
+static char *sql_take_any_value(struct tv_sql *sql, struct sql_script *script,
+                                duck_prepared *prepared)
+{
+    char name[80], *text = NULL;
+    if (!tv_sql_find_ungrouped(sql_prepare_error(*prepared), name, sizeof name))
+        return NULL;
+    char *lines = tv_sql_line_names(script->text, name);
+    int number = -1;
+    if (sql_prepare_in(sql, script, lines, prepared) != 0)
+        number = tv_sql_find_ungrouped_place(lines, name, sql_prepare_error(*prepared));
+    if (number >= 0)
+        text = tv_sql_aggregate_column(script->text, name, number);
+    if (text)
+        sql_note_name(sql->ungrouped, sizeof sql->ungrouped, name, strlen(name));
+    tv_free(lines);
+    return text;
+}
+
+/* Prepare a statement again, with its quoted names that are no columns as texts, and a value for
+ * each column that is not grouped, as SQLite takes them.  If that does not help, the error is about
+ * the text without these values, which nobody has typed. */
+static int sql_prepare_as_sqlite(struct tv_sql *sql, struct sql_script *script,
+                                 duck_prepared *prepared)
+{
+    char *typed = NULL; /* the text before the first column got a value */
+    int status = sql_prepare_in(sql, script, script->text, prepared);
+    for (int count = 0; status != 0 && count < MAX_SQLITE_NAMES; count++) {
+        bool is_grouped = false;
+        char *text = sql_take_any_value(sql, script, prepared);
+        if (!text && (is_grouped = true))
+            text = sql_take_text(sql, script, prepared);
+        if (!text)
+            break;
+        if (!is_grouped && !typed)
+            typed = script->text;
+        else
+            tv_free(script->text);
+        script->text = text;
+        status = sql_prepare_in(sql, script, script->text, prepared);
+    }
+    if (status != 0 && typed) {
+        tv_free(script->text);
+        script->text = typed;
+        typed = NULL;
+        sql->ungrouped[0] = '\0';
+    }
+    tv_free(typed);
+    return status == 0 ? 0 : sql_prepare_in(sql, script, script->text, prepared);
+}
+
+/* Prepare the next statement; if it is wrong, do so again as SQLite would take it, and with all
  * views, so that the error can name one of them. */
 static int sql_prepare(struct tv_sql *sql, struct sql_script *script, duck_prepared *prepared)
 {
@@ -413,7 +467,7 @@ static int sql_prepare(struct tv_sql *sql, struct sql_script *script, duck_prepa
                                             prepared) == 0)
         return 0;
     bool is_first = script->number == 0 || sql_script_shorten(sql, script);
-    if (is_first && sql_prepare_texts(sql, script, prepared) == 0)
+    if (is_first && sql_prepare_as_sqlite(sql, script, prepared) == 0)
         return 0;
     if (!sql->has_trace || sql_make_views(sql, TV_SQL_ALL_VIEWS, &unused) != TV_OK)
         return 1;
@@ -669,7 +723,7 @@ static enum tv_status sql_run_text(struct tv_sql *sql, const char *text,
                                    const struct sql_taker *taker, struct tv_error *err)
 {
     struct sql_script script = {0};
-    sql->picture[0] = sql->quoted[0] = '\0';
+    sql->picture[0] = sql->quoted[0] = sql->ungrouped[0] = '\0';
     enum tv_status status = tv_sql_rewrite(&sql->macros, text, &script.text, err);
     if (status != TV_OK)
         return status;
@@ -700,6 +754,7 @@ enum tv_status tv_sql_run(struct tv_sql *sql, const char *text, struct tv_sql_ou
     if (writing.is_list)
         tv_out_text(out, writing.answers > 0 ? "\n]\n" : "[]\n");
     memcpy(output->quoted, sql->quoted, sizeof output->quoted);
+    memcpy(output->ungrouped, sql->ungrouped, sizeof output->ungrouped);
     return status;
 }
 
@@ -754,21 +809,38 @@ enum tv_status tv_sql_for_each_row(struct tv_sql *sql, const char *text, uint64_
 
 /* The output of tv_sql_answer. */
 struct sql_answering {
+    const struct tv_sql *sql;
     const struct tv_sql_bounds *bounds;
     struct tv_out *out;
 };
 
+/* Append a member with names to the object at the end of an answer, if there are some. */
+static void sql_answer_names(struct tv_out *out, const char *key, const char *names)
+{
+    assert(out->length > 0 && out->buffer[out->length - 1] == '}');
+    if (names[0] == '\0')
+        return;
+    out->length--;
+    tv_json_put_text(out, ",", key, tv_bytes_of(names));
+    tv_out_char(out, '}');
+}
+
 static enum tv_status sql_answer(void *context, duck_result *result, struct tv_error *err)
 {
     const struct sql_answering *answering = context;
-    return tv_sql_write_answer(answering->out, result, answering->bounds, err);
+    enum tv_status status = tv_sql_write_answer(answering->out, result, answering->bounds, err);
+    if (status == TV_OK) {
+        sql_answer_names(answering->out, "quoted", answering->sql->quoted);
+        sql_answer_names(answering->out, "ungrouped", answering->sql->ungrouped);
+    }
+    return status;
 }
 
 enum tv_status tv_sql_answer(struct tv_sql *sql, const char *text,
                              const struct tv_sql_bounds *bounds, struct tv_out *out,
                              struct tv_error *err)
 {
-    struct sql_answering answering = {bounds, out};
+    struct sql_answering answering = {sql, bounds, out};
     struct sql_taker taker = {sql_answer, &answering, false};
     size_t before = out->length;
     enum tv_status status = sql_run_text(sql, text, &taker, err);

@@ -75,7 +75,8 @@ struct tv_sql_output {
     bool all;       /* write the rows of each statement that has some, not of the last one alone */
     bool one_array; /* JSON: the rows of all runs are in one array; tv_sql_end_array ends it */
     bool in_array, array_has_rows; /* state of the JSON array */
-    char quoted[120]; /* names in double quotes that are no columns, so taken as texts */
+    char quoted[120];    /* names in double quotes that are no columns, so taken as texts */
+    char ungrouped[120]; /* columns without a group, of which a value was taken */
 };
 
 /* End the array of JSON that holds the rows of several runs.  Without an answer it is empty. */

@@ -29,6 +29,11 @@ static void fuzz_errors(const char *text)
         if (grown != 0 && grown != strlen("as "))
             abort();
         tv_free(added);
+        int place = tv_sql_find_ungrouped_place(words, "value", why);
+        char *grouped = place < 0 ? NULL : tv_sql_aggregate_column(text, "value", place);
+        if (grouped && strlen(grouped) > 3 * strlen(text) + 32)
+            abort();
+        tv_free(grouped);
     }
     tv_free(words);
     tv_free(lines);

@@ -409,7 +409,7 @@ static enum tv_status fleet_try_answer(struct tv_fleet_store *store, const char 
     status = tv_sql_run(store->sql, query, &how, &output.out, err);
     store->rows = how.rows;
     if (status == TV_OK)
-        tv_sql_tell_quoted(&how, settings->quiet);
+        tv_sql_tell_names(&how, settings->quiet);
     *begun = status == TV_OK || (!output.path && output.out.total > 0);
     if (status != TV_OK && !*begun)
         output.out.length = 0;

@@ -167,10 +167,14 @@ static void cmd_sql_close(struct sql_opened *opened)
     tv_trace_free(opened->trace);
 }
 
-void tv_sql_tell_quoted(const struct tv_sql_output *how, bool quiet)
+void tv_sql_tell_names(const struct tv_sql_output *how, bool quiet)
 {
     if (how->quoted[0] != '\0' && !quiet)
         tv_message("traceview: no columns, so taken as texts, as SQLite does: %s", how->quoted);
+    if (how->ungrouped[0] != '\0' && !quiet)
+        tv_message(
+            "traceview: not grouped, so the value of one row of each group, as in SQLite: %s",
+            how->ungrouped);
 }
 
 void tv_sql_tell_picture(const char *picture)
@@ -192,7 +196,7 @@ static enum tv_status cmd_sql_ask(const struct tv_settings *settings, struct tv_
     if (status == TV_OK)
         status = tv_sql_run(opened.sql, settings->sql.query, how, out, err);
     if (status == TV_OK)
-        tv_sql_tell_quoted(how, settings->quiet);
+        tv_sql_tell_names(how, settings->quiet);
     else if (opened.sql)
         snprintf(picture, TV_SQL_MAX_PICTURE, "%s", tv_sql_error_picture(opened.sql));
     cmd_sql_close(&opened);
@@ -222,7 +226,7 @@ static enum tv_status cmd_sql_ask_each(const struct tv_command *command,
         }
     }
     if (status == TV_OK)
-        tv_sql_tell_quoted(how, settings->quiet);
+        tv_sql_tell_names(how, settings->quiet);
     if (how->format == TV_SQL_JSON) {
         tv_sql_end_array(how, out);
         tv_out_char(out, '\n');

@@ -16,9 +16,9 @@ struct tv_sql_output;
 void tv_sql_prompt_converse(const struct tv_command *command, struct tv_sql *sql,
                             struct tv_sql_output *how, struct tv_out *out, bool *failed);
 
-/* Tell which names in double quotes were taken as texts by what ran last, unless `quiet`.
+/* Tell which names were taken as SQLite takes them by what ran last, unless `quiet`.
  * (cmd_sql.c) */
-void tv_sql_tell_quoted(const struct tv_sql_output *how, bool quiet);
+void tv_sql_tell_names(const struct tv_sql_output *how, bool quiet);
 
 /* Show the picture of an error: the line of the query and a mark under the place. (cmd_sql.c) */
 void tv_sql_tell_picture(const char *picture);

@@ -160,7 +160,7 @@ static void prompt_run(const struct sql_prompt *prompt, const char *text)
     prompt_note_run(prompt->canceller, false);
     tv_out_flush(prompt->out);
     if (reason.status == TV_OK)
-        tv_sql_tell_quoted(prompt->how, false);
+        tv_sql_tell_names(prompt->how, false);
 }
 
 /* Write the end of a query about a table: its name, regardless of case, as a text. */

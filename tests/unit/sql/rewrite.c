@@ -80,6 +80,75 @@ static void finds_texts_in_double_quotes(void **state)
 }
 
 /* The parser's error tells which word needs AS. */
+/* DuckDB's error tells the line of the column, which begins at "s" in "s.cat". */
+static void takes_values_of_columns_without_a_group(void **state)
+{
+#define UNGROUPED(name)                                                                            \
+    "Binder Error: column \"" name "\" must appear in the GROUP BY clause or must be part of an "  \
+    "aggregate function.\nEither ...\n\nLINE "
+    static const struct {
+        const char *text, *why, *made;
+    } cases[] = {
+        {"select cat, sum(x) from s group by name", UNGROUPED("cat") "2: cat",
+         "select any_value(cat) as cat, sum(x) from s group by name"},
+        {"select cat c, a.s . cat + 1 from s", UNGROUPED("cat") "3: a.s", /* the second one */
+         "select cat c, any_value(a.s . cat) + 1 from s"},
+        {"select s.cat, max(dur) / 2 from s", UNGROUPED("cat") "1: s.cat",
+         "select arg_max(s.cat, dur) as cat, max(dur) / 2 from s"},
+        {"select f(cat), min(g(a, (b))) from s union select max(c), max(d)",
+         UNGROUPED("cat") "2: cat",
+         "select f(arg_min(cat, g(a, (b)))), min(g(a, (b))) from s union select max(c), max(d)"},
+        {"select cat, max(a), min(b), (select max(c) from t) from s", UNGROUPED("cat") "2: cat",
+         "select any_value(cat) as cat, max(a), min(b), (select max(c) from t) from s"},
+        {"select cat, max(a) over (), max(distinct b), max(c) filter (d) from s",
+         UNGROUPED("cat") "2: cat",
+         "select any_value(cat) as cat, max(a) over (), max(distinct b), max(c) filter (d) from s"},
+        {"select 1; select distinct cat from (select max(b) from t)", UNGROUPED("cat") "2: cat",
+         "select 1; select distinct any_value(cat) as cat from (select max(b) from t)"},
+        {"select max(b) from (select a, cat from t group by a) order by cat",
+         UNGROUPED("cat") "2: cat",
+         "select max(b) from (select a, any_value(cat) as cat from t group by a) order by cat"},
+        {"select 1 from s order by cat", UNGROUPED("cat") "2: cat",
+         "select 1 from s order by any_value(cat)"},
+    };
+    (void)state;
+    for (size_t i = 0; i < TV_COUNT(cases); i++) {
+        char name[8];
+        assert_true(tv_sql_find_ungrouped(cases[i].why, name, sizeof name));
+        char *lines = tv_sql_line_names(cases[i].text, name);
+        int place = tv_sql_find_ungrouped_place(lines, name, cases[i].why);
+        char *made = tv_sql_aggregate_column(cases[i].text, name, place);
+        assert_non_null(made);
+        assert_string_equal(made, cases[i].made);
+        tv_free(made);
+        tv_free(lines);
+    }
+    assert_int_equal(tv_sql_find_ungrouped_place("a\ncat\n", "cat", UNGROUPED("cat") "9: "), -1);
+    assert_int_equal(tv_sql_find_ungrouped_place("a\ncat\n", "cat", "no line"), -1);
+    assert_null(tv_sql_aggregate_column("from cat", "cat", 0)); /* no query is around it */
+    char small[4];
+    assert_false(tv_sql_find_ungrouped(UNGROUPED("cat") "2", small, 3));
+    assert_false(tv_sql_find_ungrouped("Binder Error: column \"cat\" is odd", small, 4));
+}
+
+/* SQLite's names of the columns of VALUES, where a statement uses them. */
+static void names_columns_of_values(void **state)
+{
+    (void)state;
+    check_rewrite(
+        "select column1 from (values (1, f(2, 3)), (4, 5)) where column2 > 1",
+        "select column1 from (values (1, f(2, 3)), (4, 5)) as tv_values(column1, column2) "
+        "where column2 > 1");
+    check_rewrite("select v.column1 from a join (values (1)) as v, (values (2)) w on true",
+                  "select v.column1 from a join (values (1)) as v(column1), (values (2)) "
+                  "w(column1) on true");
+    check_rewrite("select column1 from (values (1)) as v(x)",
+                  "select column1 from (values (1)) as v(x)");
+    check_rewrite("select col0 from (values (1))", "select col0 from (values (1))");
+    check_rewrite("select column1 in (values (1)) from (values",
+                  "select column1 in (values (1)) from (values");
+}
+
 static void adds_as_before_names(void **state)
 {
     char word[8];
@@ -318,5 +387,7 @@ UNIT_TESTS(rewrite, cmocka_unit_test(copies_other_statements),
            cmocka_unit_test(says_the_same_as_sqlite),
            cmocka_unit_test(reads_numbers_and_limits_as_sqlite), cmocka_unit_test(compares_with_is),
            cmocka_unit_test(takes_threads_from_tracks), cmocka_unit_test(leaves_slices_of_the_user),
+           cmocka_unit_test(takes_values_of_columns_without_a_group),
+           cmocka_unit_test(names_columns_of_values),
            cmocka_unit_test(finds_texts_in_double_quotes), cmocka_unit_test(adds_as_before_names),
            cmocka_unit_test(joins_lists_of_tables), cmocka_unit_test(joins_spans));

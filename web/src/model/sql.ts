@@ -18,6 +18,10 @@ export interface SqlAnswer {
   more: boolean;
   /** Number of texts that were cut off. */
   cut: number;
+  /** Names in double quotes that are no columns, so taken as texts. */
+  quoted?: string;
+  /** Columns without a group, of which the value of one row was taken. */
+  ungrouped?: string;
 }
 
 export interface SqlQuestion {

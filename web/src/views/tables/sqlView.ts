@@ -348,13 +348,17 @@ export class SqlView {
     else setText(this.status, answer && !this.store.failure.get() ? this.about(answer) : '');
   }
 
-  private about({ rows, more, cut }: SqlAnswer): string {
+  private about({ rows, more, cut, quoted, ungrouped }: SqlAnswer): string {
     const took = `${formatCount(Math.round(this.store.took.get()))} ms`;
     const count = more ? `the first ${formatCount(rows.length)} rows` : plural(rows.length, 'row');
     const full = more && rows.length >= MOST_ROWS ? '; LIMIT and OFFSET find others' : '';
     const short = cut > 0 ? `; ${plural(cut, 'long text')} cut off` : '';
     const whole = this.v.viewer.filter === '' ? '' : '; of the whole trace, without the filter';
-    return `${count}, ${took}${full}${short}${whole}`;
+    const texts = quoted ? `; no columns, so taken as texts: ${quoted}` : '';
+    const some = ungrouped
+      ? `; not grouped, so the value of one row of each group: ${ungrouped}`
+      : '';
+    return `${count}, ${took}${full}${short}${whole}${texts}${some}`;
   }
 
   private showFailure(): void {
