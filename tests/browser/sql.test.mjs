@@ -9,10 +9,19 @@ import { showFile } from './files.mjs';
 import { test } from './suite.mjs';
 import { example, program, view } from './program.mjs';
 
-const asked = spawnSync(program(), ['sql', 'select 1', example()], { encoding: 'utf8' });
+const asked = spawnSync(program(), ['sql', 'select 1', example()], {
+  encoding: 'utf8',
+});
 const skip = /SQL needs libduckdb/.test(asked.stderr) && 'there is no libduckdb.so: run `make sql`';
 
-const slice = (name, ts, dur, tid = 1) => ({ ph: 'X', name, ts, dur, pid: 1, tid });
+const slice = (name, ts, dur, tid = 1) => ({
+  ph: 'X',
+  name,
+  ts,
+  dur,
+  pid: 1,
+  tid,
+});
 const EVENTS = [
   ...[slice('draw', 0, 100), slice('parse', 10, 30), slice('parse', 50, 40)],
   slice('<b>"hostile', 200, 7, 2),
@@ -76,6 +85,37 @@ test('a query is answered, sorted, exported and kept in the address', { skip }, 
     ['parse', '2', '70000'],
     ['draw', '1', '100000'],
   ]);
+  assert.deepEqual(troubles, []);
+});
+
+test('a note names what was taken as in SQLite, and fits', { skip }, async () => {
+  const { page, troubles } = await opened();
+  const about = page.locator('.sql .about');
+  await run(
+    page,
+    'select name, ts, "some" as a, sum(dur) as t from slice group by name order by t',
+  );
+  await until(
+    () => about.innerText(),
+    (text) =>
+      text.endsWith(
+        'taken as texts: "some"; not grouped, so the value of one row of each group: "ts"',
+      ),
+    'the note',
+  );
+  const size = page.viewportSize();
+  for (const width of [1280, 1600]) {
+    await page.setViewportSize({ width, height: 800 });
+    const parts = () =>
+      page
+        .locator('.sql')
+        .evaluate((pane) =>
+          [pane, pane.querySelector('.about')].map((part) => part.getBoundingClientRect().right),
+        );
+    const [pane, note] = await parts();
+    assert.ok(pane <= width && note <= pane, `${note} of ${pane} at ${width}`);
+  }
+  await page.setViewportSize(size);
   assert.deepEqual(troubles, []);
 });
 
