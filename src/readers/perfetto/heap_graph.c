@@ -61,6 +61,9 @@ struct pf_heaps {
     TV_TABLE(pf_heap) open;
 };
 
+/* Numbers of the two lists of names below. */
+enum { ZYGOTE = 2, BOOT_IMAGE = 3, ROOT_VM_INTERNAL = 13 };
+
 const char *tv_pf_heap_root_name(unsigned type)
 {
     static const char *const names[] = {
@@ -447,6 +450,18 @@ static void pf_heap_sum_nodes(struct tv_pf_heap_graph *graph)
     }
 }
 
+/* Make roots of the objects of the boot image and of the zygote, which no garbage collection frees:
+ * the recorder does not list them as roots. */
+static void pf_heap_keep_shared_objects(struct tv_pf_heap_graph *graph)
+{
+    for (size_t i = 0; i < graph->objects.count; i++) {
+        struct tv_pf_heap_object *object = &graph->objects.rows[i];
+        bool is_shared = object->heap_type == ZYGOTE || object->heap_type == BOOT_IMAGE;
+        if (is_shared && object->root_type == TV_PF_NO_ROOT)
+            object->root_type = ROOT_VM_INTERNAL;
+    }
+}
+
 /* Compute how far each object is from a root, and the tree of what can be reached, breadth first.
  * Weak, finalizer and phantom references do not keep their referent. */
 static void pf_heap_measure_distances(const struct pf_heaps *heaps, struct tv_pf_heap_graph *graph)
@@ -512,6 +527,7 @@ static void pf_heap_complete(struct pf_heaps *heaps, struct pf_heap *heap)
                            TV_BYTES("sun.misc.Cleaner")))
             pf_heap_add_native(heaps, graph, i);
     }
+    pf_heap_keep_shared_objects(graph);
     pf_heap_measure_distances(heaps, graph);
     pf_heap_end(heap);
     heaps->take(heaps->context, graph);
