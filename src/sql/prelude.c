@@ -410,6 +410,33 @@ const char *const tv_sql_prelude[] = {
     "('video_frame', 'video_frame_error'))) select row_number() over () - 1 as id, key, key as "
     "name, description, remediation, machine_id, input as trace_id from tv_r",
     "create view __intrinsic_trace_diagnostics as select * from trace_diagnostics",
+    /* The names of classes and members before a program that makes them short (R8), as mappings in
+     * a Perfetto trace tell them. */
+    "create view tv_obfuscated_class as select c.value ->> '$.obfuscated_name' as short, "
+    "max(c.value ->> '$.deobfuscated_name') as name from tv_said p, json_each(p.j -> "
+    "'$.obfuscated_classes') c where p.type = 'deobfuscation_mapping' group by 1",
+    "create view tv_obfuscated_member as select (c.value ->> '$.obfuscated_name') || '.' || "
+    "(m.value "
+    "->> '$.obfuscated_name') as short, max(case when contains(m.value ->> '$.deobfuscated_name', "
+    "'.') then '' else (c.value ->> '$.deobfuscated_name') || '.' end || (m.value ->> "
+    "'$.deobfuscated_name')) as name from tv_said p, json_each(p.j -> '$.obfuscated_classes') c, "
+    "json_each(c.value -> '$.obfuscated_members') m where p.type = 'deobfuscation_mapping' group "
+    "by "
+    "1",
+    /* Of "a", "a[]" and "java.lang.Class<a[]>", "a" is the class. */
+    "create view heap_graph_class as select c.* exclude (tv_bare), regexp_extract(c.name, "
+    "'^(java[.]lang[.]Class<)?') || o.name || regexp_extract(c.name, '[]>[]*$') as "
+    "deobfuscated_name from (select *, regexp_extract(name, "
+    "'^(?:java[.]lang[.]Class<)?([^]<>[]+)', 1) as tv_bare from tv_heap_graph_class()) c left join "
+    "tv_obfuscated_class o on c.tv_bare = o.short",
+    "create view heap_graph_reference as select r.*, o.name as deobfuscated_field_name from "
+    "tv_heap_graph_reference() r left join tv_obfuscated_member o on r.field_name = o.short",
+    "create view android_heap_graph_class_summary_tree as select t.* exclude (tv_bare) replace "
+    "(coalesce(regexp_extract(t.name, '^(java[.]lang[.]Class<)?') || o.name || "
+    "regexp_extract(t.name, '[]>[]*$'), t.name) as name) from (select *, regexp_extract(name, "
+    "'^(?:java[.]lang[.]Class<)?([^]<>[]+)', 1) as tv_bare from "
+    "tv_android_heap_graph_class_summary_tree()) t left join tv_obfuscated_class o on t.tv_bare = "
+    "o.short",
     /* Slices of hardware queues, of the Vulkan driver and of display buffers. */
     "create view gpu_slice as select s.* exclude (e), try_cast(arg_of(e, 'context') as bigint) "
     "as context_id, try_cast(arg_of(e, 'render_target_handle') as bigint) as render_target, "
@@ -505,7 +532,8 @@ const char *const tv_sql_prelude[] = {
     /* Perfetto's module android.memory.heap_graph.heap_graph_class_aggregation, without what a
      * class dominates. */
     "create view android_heap_graph_class_aggregation as select upid, graph_sample_ts, type_id, "
-    "any_value(c.name) as type_name, count(*) as obj_count, sum(self_size)::bigint as size_bytes, "
+    "any_value(coalesce(c.deobfuscated_name, c.name)) as type_name, count(*) as obj_count, "
+    "sum(self_size)::bigint as size_bytes, "
     "sum(native_size)::bigint as native_size_bytes, count(*) filter (reachable = 1) as "
     "reachable_obj_count, coalesce(sum(self_size) filter (reachable = 1), 0)::bigint as "
     "reachable_size_bytes, coalesce(sum(native_size) filter (reachable = 1), 0)::bigint as "

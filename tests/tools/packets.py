@@ -61,7 +61,7 @@ Symbols: path=1 build_id=2 address_symbols=3:Address
 Address: address=1 lines=2:Line
 Line: function_name=1 source_file_name=2 line_number=3
 Deobfuscation: package_name=1 obfuscated_classes=3:ObfuscatedClass
-ObfuscatedClass: obfuscated_name=1 deobfuscated_name=2 obfuscated_methods=4:ObfuscatedMember
+ObfuscatedClass: obfuscated_name=1 deobfuscated_name=2 obfuscated_members=3:ObfuscatedMember obfuscated_methods=4:ObfuscatedMember
 ObfuscatedMember: obfuscated_name=1 deobfuscated_name=2
 Callstack: iid=1 frame_ids=2
 Defaults: timestamp_clock_id=58 track_event_defaults=11:EventDefaults perf_sample_defaults=12:PerfDefaults stack_sample_defaults=100:StackDefaults
