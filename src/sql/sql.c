@@ -58,25 +58,6 @@ static enum tv_status sql_fail(struct tv_error *err, const char *why)
     return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "SQL: %s", text);
 }
 
-/* Remove the blanks that stand for statements before (sql_script_shorten) from both lines of a
- * picture:
- *
- *     LINE 1:           select 2 + nmae          LINE 1: select 2 + nmae
- *                                  ^       -->                      ^
- */
-static void sql_trim_picture(char *picture)
-{
-    char *line = strchr(picture, ':'), *mark = strchr(picture, '\n');
-    if (!line || !mark || line > mark || line[1] != ' ')
-        return;
-    line += 2;
-    size_t blanks = strspn(line, " "), margin = (size_t)(line - picture);
-    if (blanks == 0 || strspn(mark + 1, " ") < margin + blanks)
-        return;
-    memmove(mark + 1 + margin, mark + 1 + margin + blanks, strlen(mark + 1 + margin + blanks) + 1);
-    memmove(line, line + blanks, strlen(line + blanks) + 1);
-}
-
 static const char sql_unknown_column[] = "Binder Error: Referenced column \"";
 
 /* Fail like sql_fail, and keep the picture: the line of the query, and a mark under the place. */
@@ -85,7 +66,6 @@ static enum tv_status sql_fail_query(struct tv_sql *sql, struct tv_error *err, c
     const char *picture = why ? strstr(why, "\n\nLINE ") : NULL;
     char name[80]; /* in double quotes, which the query has if it means a text */
     snprintf(sql->picture, sizeof sql->picture, "%s", picture ? picture + 2 : "");
-    sql_trim_picture(sql->picture);
     if (why &&
         (tv_sql_fail_absent(err, why) || (!sql->allows_files && tv_sql_fail_files(err, why))))
         return TV_ERR_USAGE;
@@ -367,8 +347,12 @@ static bool sql_script_shorten(struct tv_sql *sql, struct sql_script *script)
     const char *rest = sql_script_find(sql, script);
     if (!rest)
         return false;
-    for (char *at = script->text; at < rest; at++)
-        *at = *at == '\n' || *at == '\r' ? *at : ' ';
+    char *end = script->text;
+    for (const char *at = script->text; at < rest; at++)
+        if (*at == '\n' || *at == '\r')
+            *end++ = *at;
+    rest += strspn(rest, " \t");
+    memmove(end, rest, strlen(rest) + 1);
     script->count -= script->number;
     script->number = 0;
     return true;
