@@ -108,6 +108,7 @@ static enum tv_status sql_configure(struct tv_sql *sql, const struct tv_sql_opti
     tv_duck.set_config(config, "autoinstall_known_extensions", "false");
     tv_duck.set_config(config, "autoload_known_extensions", "false");
     tv_duck.set_config(config, "temp_directory", "");
+    tv_duck.set_config(config, "secret_directory", "/"); /* its default names the user's home */
     enum tv_status status = TV_OK;
     if (tv_duck.open_ext(":memory:", &sql->database, config, &why) != 0) {
         status = sql_fail(err, why);
