@@ -37,6 +37,33 @@ static const struct {
     {"thread_counter_track", "counter_track has all counters, with the thread's id in the name"},
 };
 
+/* Columns that Perfetto's tables have. */
+static const struct {
+    const char *name, *remedy;
+} absent_columns[] = {
+    {"parent_stack_id", "slice_with_stack_id has it"},
+    {"source_arg_set_id", "arguments of tracks are not read"},
+    {"stack_id", "slice_with_stack_id has it"},
+};
+
+/* Fail because of a column of Perfetto, if DuckDB's error is about one. */
+static bool absent_fail_column(struct tv_error *err, const char *why)
+{
+    const char *name = strstr(why, "column \"");
+    if (!name)
+        name = strstr(why, "column named \"");
+    name = name ? strchr(name, '"') + 1 : "";
+    for (size_t i = 0; i < TV_COUNT(absent_columns); i++) {
+        size_t length = strlen(absent_columns[i].name);
+        if (strncasecmp(name, absent_columns[i].name, length) != 0 || name[length] != '"')
+            continue;
+        (void)tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "SQL: there is no column %s here: %s",
+                      absent_columns[i].name, absent_columns[i].remedy);
+        return true;
+    }
+    return false;
+}
+
 /* Names are compared regardless of case, as SQL does. */
 static const char *absent_remedy(struct tv_bytes name)
 {
@@ -53,7 +80,7 @@ bool tv_sql_fail_absent(struct tv_error *err, const char *why)
     const char *name = strncmp(why, "Catalog Error: ", 15) == 0 ? strstr(why, with_name) : NULL;
     const char *end = name ? strstr(name, missing) : NULL;
     if (!end)
-        return false;
+        return strncmp(why, "Binder Error: ", 14) == 0 && absent_fail_column(err, why);
     name += sizeof with_name - 1;
     size_t length = (size_t)(end - name);
     const char *remedy = absent_remedy((struct tv_bytes){(const uint8_t *)name, length});
