@@ -76,6 +76,13 @@ static inline void tv_read_limit_add(struct tv_read_limit *limit, uint64_t bytes
     }
 }
 
+/* Note that so many bytes of those that were noted are no longer kept.  `limit` may be NULL. */
+static inline void tv_read_limit_take_back(struct tv_read_limit *limit, uint64_t bytes)
+{
+    if (limit)
+        atomic_fetch_sub(&limit->bytes, bytes);
+}
+
 /* Return true when the pass must end.  `limit` may be NULL. */
 static inline bool tv_read_limit_stops(const struct tv_read_limit *limit)
 {

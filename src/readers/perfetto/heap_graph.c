@@ -49,7 +49,12 @@ struct pf_heap {
     uint64_t last_object;
     uint8_t heap_type;
     bool has_packet; /* a packet of the graph was taken */
+    struct tv_read_limit *limit;
+    size_t counted; /* bytes of the graph that the limit knows */
 };
+
+/* The limit hears of the growth of a graph in steps of so many bytes. */
+#define GROWTH_STEP ((size_t)64 << 10)
 
 struct pf_heaps {
     struct tv_pf_reading *reading;
@@ -114,6 +119,36 @@ void tv_pf_heap_graph_free(struct tv_pf_heap_graph *graph)
 
 /* ---- Graphs that are being read ---- */
 
+static size_t pf_heap_map_bytes(const struct tv_map *map)
+{
+    return map->mask == 0 ? 0 : (map->mask + 1) * (sizeof *map->keys + sizeof *map->values);
+}
+
+/* Return the memory of the rows of a graph, which stays when it is complete. */
+static size_t pf_heap_row_bytes(const struct tv_pf_heap_graph *graph)
+{
+    return graph->objects.count * sizeof *graph->objects.rows +
+           graph->references.count * sizeof *graph->references.rows +
+           graph->classes.count * sizeof *graph->classes.rows +
+           graph->nodes.count * sizeof *graph->nodes.rows;
+}
+
+/* Count what a graph takes by now; false: it is too much, or the pass must end.  A reference of one
+ * or two bytes can be a new object with its row and its place in a hash table, so a single packet
+ * may grow to many times its size. */
+static bool pf_heap_is_within(struct pf_heap *heap)
+{
+    size_t bytes = pf_heap_row_bytes(heap->graph) + pf_heap_map_bytes(&heap->objects) +
+                   pf_heap_map_bytes(&heap->classes) + pf_heap_map_bytes(&heap->fields) +
+                   pf_heap_map_bytes(&heap->places) +
+                   heap->field_ids.count * sizeof *heap->field_ids.rows;
+    if (bytes >= heap->counted + GROWTH_STEP) {
+        tv_read_limit_add(heap->limit, bytes - heap->counted);
+        heap->counted = bytes;
+    }
+    return !tv_read_limit_stops(heap->limit);
+}
+
 static void pf_heap_begin(struct pf_heap *heap, const struct tv_pf_current *packet)
 {
     heap->graph = tv_alloc(1, sizeof *heap->graph);
@@ -130,6 +165,12 @@ static void pf_heap_begin(struct pf_heap *heap, const struct tv_pf_current *pack
 /* Forget what belongs to the graph that was read. */
 static void pf_heap_end(struct pf_heap *heap)
 {
+    size_t rows = pf_heap_row_bytes(heap->graph);
+    if (rows > heap->counted)
+        tv_read_limit_add(heap->limit, rows - heap->counted);
+    else
+        tv_read_limit_take_back(heap->limit, heap->counted - rows);
+    heap->counted = 0;
     tv_map_release(&heap->objects);
     tv_map_release(&heap->classes);
     tv_map_release(&heap->fields);
@@ -145,7 +186,7 @@ static struct pf_heap *pf_heaps_find(struct pf_heaps *heaps, const struct tv_pf_
     uint32_t place = tv_map_find(&heaps->index, packet->sequence_id);
     if (place == TV_NONE) {
         place = (uint32_t)heaps->open.count;
-        *tv_table_add(&heaps->open) = (struct pf_heap){.graph = NULL};
+        *tv_table_add(&heaps->open) = (struct pf_heap){.limit = heaps->limit};
         tv_map_set(&heaps->index, packet->sequence_id, place);
     }
     struct pf_heap *heap = &heaps->open.rows[place];
@@ -218,7 +259,7 @@ static void pf_heap_add_references(struct pf_heap *heap, struct tv_bytes bytes, 
 {
     struct pf_repeated ids = pf_repeated_over(bytes, 4), owned = pf_repeated_over(bytes, 5);
     uint64_t id, object;
-    while (pf_repeated_next(&owned, &object)) {
+    while (pf_heap_is_within(heap) && pf_repeated_next(&owned, &object)) {
         struct tv_pf_heap_reference reference = {
             .owner = owner,
             .owned = object == 0 ? TV_NONE : pf_heap_object(heap, object + base),
@@ -303,7 +344,7 @@ static void pf_heap_take_class(struct pf_heaps *heaps, struct pf_heap *heap, str
         } else if (field.number == 6) {
             struct tv_pf_numbers ids = tv_pf_numbers_of(&field, 0);
             uint64_t id;
-            while (tv_pf_numbers_next(&ids, &id))
+            while (pf_heap_is_within(heap) && tv_pf_numbers_next(&ids, &id))
                 *tv_table_add(&heap->field_ids) = (struct pf_heap_id){id};
         } else if (field.number == 7) {
             class.kind = (uint8_t)(field.value < 0xff ? field.value : 0);
@@ -318,7 +359,7 @@ static void pf_heap_take_root(struct pf_heap *heap, struct tv_bytes bytes)
 {
     struct pf_repeated ids = pf_repeated_over(bytes, 1);
     uint64_t type = tv_pf_find(bytes, 2).value, id;
-    while (pf_repeated_next(&ids, &id)) {
+    while (pf_heap_is_within(heap) && pf_repeated_next(&ids, &id)) {
         uint32_t number = pf_heap_object(heap, id);
         struct tv_pf_heap_object *object = &heap->graph->objects.rows[number];
         if (object->root_type == TV_PF_NO_ROOT)
@@ -542,14 +583,6 @@ static bool pf_heap_is_other(const struct tv_pf_heap_graph *graph, struct tv_byt
            (index.number == 6 && index.value == 0);
 }
 
-/* Return the memory of the rows of a graph. */
-static size_t pf_heap_bytes(const struct tv_pf_heap_graph *graph)
-{
-    return graph->objects.count * sizeof *graph->objects.rows +
-           graph->references.count * sizeof *graph->references.rows +
-           graph->classes.count * sizeof *graph->classes.rows;
-}
-
 /* Take a packet of a graph in two walks: names first, then the objects, roots and classes that use
  * them. */
 static void pf_heaps_take(struct pf_heaps *heaps, const struct tv_pf_current *packet,
@@ -561,11 +594,11 @@ static void pf_heaps_take(struct pf_heaps *heaps, const struct tv_pf_current *pa
         pf_heap_begin(heap, packet);
     }
     heap->has_packet = true;
-    size_t before = pf_heap_bytes(heap->graph);
     struct tv_pf_message message = tv_pf_message_over(bytes);
     struct tv_protobuf_field field;
     bool continued = false;
-    while (tv_pf_next(&message, &field)) /* names stand after the objects that use them */
+    while (pf_heap_is_within(heap) && /* names stand after the objects that use them */
+           tv_pf_next(&message, &field))
         if (field.number == 1)
             heap->graph->pid = (int32_t)field.value;
         else if (field.number == 4)
@@ -575,14 +608,13 @@ static void pf_heaps_take(struct pf_heaps *heaps, const struct tv_pf_current *pa
         else if (field.number == 8)
             pf_heap_take_name(heaps, &heap->places, field.bytes);
     message = tv_pf_message_over(bytes);
-    while (tv_pf_next(&message, &field))
+    while (pf_heap_is_within(heap) && tv_pf_next(&message, &field))
         if (field.number == 2)
             pf_heap_take_object(heap, field.bytes);
         else if (field.number == 7)
             pf_heap_take_root(heap, field.bytes);
         else if (field.number == 9)
             pf_heap_take_class(heaps, heap, field.bytes);
-    tv_read_limit_add(heaps->limit, pf_heap_bytes(heap->graph) - before);
     if (!continued)
         pf_heap_complete(heaps, heap);
 }
