@@ -91,8 +91,8 @@ static void append_names(const struct append_job *job)
         uint32_t place = (uint32_t)to->name_count;
         if (tv_map_add(&to->name_index, name.method, place) != place)
             continue;
-        uint32_t *const texts[] = {&name.class_name, &name.name, &name.signature,
-                                   &name.category,   &name.file, &name.form};
+        uint32_t *const texts[] = {&name.class_name, &name.name, &name.signature, &name.category,
+                                   &name.file};
         for (size_t k = 0; k < TV_COUNT(texts); k++)
             *texts[k] = append_string(job, *texts[k]);
         to->names =

@@ -192,32 +192,6 @@ static uint32_t fleet_text(struct tv_fleet_batch *batch, const struct tv_trace_i
     return tv_interner_add(batch->strings, tv_trace_info_text(info, string));
 }
 
-/* Return the name of a method, with its class, in the form that numbers of compilers do not change;
- * empty: the form is the name. */
-static uint32_t fleet_form(struct tv_fleet_batch *batch, const struct tv_trace_info *info,
-                           const struct tv_frame *frame)
-{
-    struct tv_bytes class_name = tv_trace_info_text(info, frame->class_name);
-    struct tv_bytes name = tv_trace_info_text(info, frame->name);
-    struct tv_out form, whole;
-    tv_out_init_memory(&form);
-    tv_out_init_memory(&whole);
-    if (class_name.length > 0) {
-        tv_run_names_normal(&form, class_name, TV_NAMES_SIMILAR);
-        tv_out_char(&form, '.');
-        tv_out_bytes(&whole, class_name);
-        tv_out_char(&whole, '.');
-    }
-    tv_run_names_normal(&form, name, TV_NAMES_SIMILAR);
-    tv_out_bytes(&whole, name);
-    struct tv_bytes text = {form.buffer, form.length};
-    bool is_same = tv_bytes_equal(text, (struct tv_bytes){whole.buffer, whole.length});
-    uint32_t string = is_same ? TV_EMPTY_STRING : tv_interner_add(batch->strings, text);
-    tv_out_release(&form);
-    tv_out_release(&whole);
-    return string;
-}
-
 void tv_fleet_add_name(struct tv_fleet_batch *batch, const struct tv_trace_info *info,
                        const struct tv_frame *frame, uint64_t method)
 {
@@ -233,7 +207,6 @@ void tv_fleet_add_name(struct tv_fleet_batch *batch, const struct tv_trace_info 
         .signature = fleet_text(batch, info, frame->signature),
         .category = fleet_text(batch, info, frame->category),
         .file = fleet_text(batch, info, frame->file),
-        .form = fleet_form(batch, info, frame),
         .line = frame->line,
     };
 }
@@ -498,7 +471,7 @@ uint64_t tv_fleet_batch_add(struct tv_fleet_batch *batch, const struct tv_fleet_
     return left_out;
 }
 
-/* ---- Sorting ---- */
+/* ---- The end of a batch ---- */
 
 /* Rows of a table, and the offsets of the numbers by which they are sorted. */
 struct fleet_rows {
@@ -538,12 +511,40 @@ static void *fleet_sort(struct fleet_rows table)
             offsetof(struct fleet_##name, first), offsetof(struct fleet_##name, second)});         \
     } while (0)
 
+/* Return the name of a method, with its class, in the form that numbers of compilers do not change;
+ * empty: the form is the name. */
+static uint32_t fleet_form(struct tv_fleet_batch *batch, const struct fleet_name *row)
+{
+    struct tv_bytes class_name = tv_interner_get(batch->strings, row->class_name);
+    struct tv_bytes name = tv_interner_get(batch->strings, row->name);
+    struct tv_out form, whole;
+    tv_out_init_memory(&form);
+    tv_out_init_memory(&whole);
+    if (class_name.length > 0) {
+        tv_run_names_normal(&form, class_name, TV_NAMES_SIMILAR);
+        tv_out_char(&form, '.');
+        tv_out_bytes(&whole, class_name);
+        tv_out_char(&whole, '.');
+    }
+    tv_run_names_normal(&form, name, TV_NAMES_SIMILAR);
+    tv_out_bytes(&whole, name);
+    struct tv_bytes text = {form.buffer, form.length};
+    bool is_same = tv_bytes_equal(text, (struct tv_bytes){whole.buffer, whole.length});
+    uint32_t string = is_same ? TV_EMPTY_STRING : tv_interner_add(batch->strings, text);
+    tv_out_release(&form);
+    tv_out_release(&whole);
+    return string;
+}
+
 uint64_t tv_fleet_batch_close(struct tv_fleet_batch *batch)
 {
     SORT_ROWS(batch, trace, number, number);
     SORT_ROWS(batch, name, method, method);
     SORT_ROWS(batch, method, method, trace);
     SORT_ROWS(batch, path, path, trace);
+    /* Forms take long, and the traces of a batch share most of their methods. */
+    for (size_t i = 0; i < batch->name_count; i++)
+        batch->names[i].form = fleet_form(batch, &batch->names[i]);
     for (size_t i = 0; i < TV_COUNT(batch->details); i++) {
         struct fleet_details *details = &batch->details[i];
         details->room = details->count;
