@@ -66,12 +66,9 @@ uint64_t *tv_fleet_read_ids(const char *path, size_t *count);
 /* Add these; a damaged file only costs reading traces again. */
 void tv_fleet_read_known_list(const char *path, struct tv_map *known);
 
-/* Add the numbers of the traces in the folder. */
-void tv_fleet_read_known(const char *to, struct tv_map *known);
-
-/* Add the numbers of all traces that a table has, but for one batch (0: of all). */
-void tv_fleet_read_known_of(const char *to, enum tv_fleet_table table, uint64_t without,
-                            struct tv_map *known);
+/* Add the numbers of the traces that the batches of a table, or its rollups, have. */
+enum tv_status tv_fleet_read_known(const char *to, enum tv_fleet_table table, struct tv_map *known,
+                                   struct tv_error *err) TV_MUST_CHECK;
 
 /* Add the tables that a fleet of an older version lacks; a folder that is no fleet stays as it is.
  */
@@ -175,6 +172,12 @@ struct tv_fleet_listing {
     struct tv_words names[TV_FLEET_FOLDERS]; /* without ".parquet", in ascending order */
     bool is_steady;                          /* no other program changed them meanwhile */
 };
+
+/* Call a function with each name in the folder of a table, in no order.  A folder that is not there
+ * has none; one that cannot be listed is an error, because its files would be taken as absent. */
+enum tv_status tv_fleet_visit_files(const char *to, enum tv_fleet_table table,
+                                    void (*visit)(void *context, const char *name), void *context,
+                                    struct tv_error *err) TV_MUST_CHECK;
 
 /* Read all names.  A listing that was read before may be read again.  Fails when a folder that is
  * there cannot be read; release the listing also then. */

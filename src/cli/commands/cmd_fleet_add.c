@@ -460,8 +460,8 @@ static enum tv_status fleet_prepare_folder(const char *to, struct tv_map *known,
     if (status == TV_OK)
         status = tv_fleet_add_tables(to, err);
     if (status == TV_OK)
-        tv_fleet_read_known(to, known);
-    return status;
+        status = tv_fleet_read_known(to, TV_FLEET_TRACE, known, err);
+    return status == TV_OK ? tv_fleet_read_known(to, TV_FLEET_ROLLUP, known, err) : status;
 }
 
 /* Add in this process; `watch` is shared with the command. */

@@ -7,7 +7,6 @@
  * trace/BATCH.ids has a bit for each detail table with a file; batches of older versions lack the
  * byte, and what they lack is not known.
  */
-#include <dirent.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -263,36 +262,26 @@ enum tv_status tv_fleet_note_missing(struct tv_fleet_store *store, struct tv_err
 
 #define MAX_SEARCHES 100
 
-/* Numbers of batches. */
+/* Batches that have a list of their traces, but no file of traces. */
 struct damage_batches {
+    const struct tv_fleet_listing *listing;
     uint64_t *items;
     size_t count, room;
 };
 
-/* Find the lists of traces whose batch has no file of traces. */
-static void damage_find_bare(const char *to, const struct tv_fleet_listing *listing,
-                             struct damage_batches *bare)
+static void damage_take_bare(void *context, const char *name)
 {
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", to, tv_fleet_table_name(TV_FLEET_TRACE));
-    DIR *files = opendir(path);
-    const struct dirent *file;
-    bare->count = 0;
-    while (files && (file = readdir(files))) {
-        uint64_t number = tv_fleet_batch_of_name(file->d_name, ".ids");
-        if (number == 0 || tv_fleet_listing_has_batch(listing, TV_FLEET_TRACE, number))
-            continue;
-        bare->items =
-            tv_array_reserve(bare->items, &bare->room, bare->count + 1, sizeof *bare->items);
-        bare->items[bare->count++] = number;
-    }
-    if (files)
-        closedir(files);
+    struct damage_batches *bare = context;
+    uint64_t number = tv_fleet_batch_of_name(name, ".ids");
+    if (number == 0 || tv_fleet_listing_has_batch(bare->listing, TV_FLEET_TRACE, number))
+        return;
+    bare->items = tv_array_reserve(bare->items, &bare->room, bare->count + 1, sizeof *bare->items);
+    bare->items[bare->count++] = number;
 }
 
 /* Keep the lists that have a trace which is in no batch and in no rollup. */
-static void damage_keep_lost(const char *to, const struct tv_fleet_listing *listing,
-                             struct damage_batches *bare)
+static enum tv_status damage_keep_lost(const char *to, const struct tv_fleet_listing *listing,
+                                       struct damage_batches *bare, struct tv_error *err)
 {
     char path[PATH_MAX];
     struct tv_map known;
@@ -304,8 +293,8 @@ static void damage_keep_lost(const char *to, const struct tv_fleet_listing *list
                  batches->items[i]);
         tv_fleet_read_known_list(path, &known);
     }
-    tv_fleet_read_known_of(to, TV_FLEET_ROLLUP, 0, &known);
-    for (size_t i = 0; i < bare->count; i++) {
+    enum tv_status status = tv_fleet_read_known(to, TV_FLEET_ROLLUP, &known, err);
+    for (size_t i = 0; i < bare->count && status == TV_OK; i++) {
         size_t count;
         bool is_lost = false;
         tv_fleet_put_path(path, to, TV_FLEET_TRACE, bare->items[i], ".ids");
@@ -318,6 +307,7 @@ static void damage_keep_lost(const char *to, const struct tv_fleet_listing *list
     }
     tv_map_release(&known);
     bare->count = kept;
+    return status;
 }
 
 /* A batch that is being removed looks like that, too, but its traces are in another one.  The
@@ -325,19 +315,20 @@ static void damage_keep_lost(const char *to, const struct tv_fleet_listing *list
 enum tv_status tv_fleet_find_lost(const char *to, void (*visit)(void *context, uint64_t batch),
                                   void *context, struct tv_error *err)
 {
-    struct damage_batches bare = {0};
     struct tv_fleet_listing listing = {0}, after = {0};
+    struct damage_batches bare = {.listing = &listing};
     bool steady = false;
     enum tv_status status = TV_OK;
     for (int i = 0; i < MAX_SEARCHES && !steady; i++) {
+        bare.count = 0;
         status = tv_fleet_listing_read(&listing, to, err);
-        if (status != TV_OK)
+        if (status == TV_OK)
+            status = tv_fleet_visit_files(to, TV_FLEET_TRACE, damage_take_bare, &bare, err);
+        if (status != TV_OK || bare.count == 0)
             break;
-        damage_find_bare(to, &listing, &bare);
-        if (bare.count == 0)
-            break;
-        damage_keep_lost(to, &listing, &bare);
-        status = tv_fleet_listing_read(&after, to, err);
+        status = damage_keep_lost(to, &listing, &bare, err);
+        if (status == TV_OK)
+            status = tv_fleet_listing_read(&after, to, err);
         if (status != TV_OK)
             break;
         steady = tv_fleet_listing_is_equal(&listing, &after);

@@ -139,23 +139,24 @@ static uint64_t expiry_next_number(struct expiry *expiry)
 
 /* ---- Rollups ---- */
 
-/* Move the traces that a rollup of an older version has to the end of folder->ids; return how many
- * there are before them. */
-static size_t expiry_sort_known(struct fleet_folder *folder)
+/* Move the traces that a rollup of an older version has to the end of folder->ids; set *kept to the
+ * number of those before them. */
+static enum tv_status expiry_sort_known(struct fleet_folder *folder, size_t *kept,
+                                        struct tv_error *err)
 {
     struct tv_map known;
-    size_t kept = 0;
+    *kept = 0;
     tv_map_init(&known);
-    tv_fleet_read_known_of(folder->to, TV_FLEET_ROLLUP, 0, &known);
+    enum tv_status status = tv_fleet_read_known(folder->to, TV_FLEET_ROLLUP, &known, err);
     for (size_t i = 0; i < folder->id_count; i++) {
         uint64_t id = folder->ids[i];
         if (tv_map_find(&known, id) != TV_NONE)
             continue;
-        folder->ids[i] = folder->ids[kept];
-        folder->ids[kept++] = id;
+        folder->ids[i] = folder->ids[*kept];
+        folder->ids[(*kept)++] = id;
     }
     tv_map_release(&known);
-    return kept;
+    return status;
 }
 
 /* Publish the rollup of the old traces of a batch; *taken: another program published one since the
@@ -172,9 +173,11 @@ static enum tv_status expiry_roll_up(struct expiry *expiry, uint64_t batch, bool
     tv_fleet_ask_old_traces(&query, &rollup);
     enum tv_status status = tv_fleet_list_traces(folder, tv_sql_end(&query), err);
     tv_out_release(&query);
+    size_t kept;
+    if (status == TV_OK)
+        status = expiry_sort_known(folder, &kept, err);
     if (status != TV_OK)
         return status;
-    size_t kept = expiry_sort_known(folder);
     rollup.without_count = folder->id_count - kept;
     rollup.without = rollup.without_count > 0 ? folder->ids + kept : NULL;
     rollup.number = expiry_next_number(expiry);

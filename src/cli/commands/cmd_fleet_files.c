@@ -198,28 +198,28 @@ void tv_fleet_read_known_list(const char *path, struct tv_map *known)
     tv_free(ids);
 }
 
-void tv_fleet_read_known_of(const char *to, enum tv_fleet_table table, uint64_t without,
-                            struct tv_map *known)
+/* Lists of traces that are added to a map. */
+struct fleet_known {
+    const char *to;
+    enum tv_fleet_table table;
+    struct tv_map *traces;
+};
+
+static void fleet_take_list(void *context, const char *name)
 {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", to, tv_fleet_table_name(table));
-    DIR *folder = opendir(path);
-    const struct dirent *entry;
-    while (folder && (entry = readdir(folder))) {
-        uint64_t batch = tv_fleet_batch_of_name(entry->d_name, ".ids");
-        if (batch == 0 || batch == without)
-            continue;
-        snprintf(path, sizeof path, "%s/%s/%.20s", to, tv_fleet_table_name(table), entry->d_name);
-        tv_fleet_read_known_list(path, known);
-    }
-    if (folder)
-        closedir(folder);
+    const struct fleet_known *known = context;
+    if (tv_fleet_batch_of_name(name, ".ids") == 0)
+        return;
+    snprintf(path, sizeof path, "%s/%s/%.20s", known->to, tv_fleet_table_name(known->table), name);
+    tv_fleet_read_known_list(path, known->traces);
 }
 
-void tv_fleet_read_known(const char *to, struct tv_map *known)
+enum tv_status tv_fleet_read_known(const char *to, enum tv_fleet_table table, struct tv_map *known,
+                                   struct tv_error *err)
 {
-    tv_fleet_read_known_of(to, TV_FLEET_TRACE, 0, known);
-    tv_fleet_read_known_of(to, TV_FLEET_ROLLUP, 0, known);
+    struct fleet_known lists = {to, table, known};
+    return tv_fleet_visit_files(to, table, fleet_take_list, &lists, err);
 }
 
 /* ---- Writing batches ---- */

@@ -20,7 +20,6 @@
  */
 #include "cli/commands/cmd_fleet.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -105,24 +104,33 @@ static bool fleet_read_batch(const char *name, uint64_t *batch)
     return *batch != 0 || tv_text_starts_with(name, ".traceview-");
 }
 
-/* Call a function with the path and the batch of each file of a table. */
-static void fleet_walk(struct fleet_folder *folder, enum tv_fleet_table table,
-                       void (*visit)(struct fleet_folder *folder, const char *path, uint64_t batch))
+/* A walk through the files of batches of a table. */
+struct fleet_walk {
+    struct fleet_folder *folder;
+    enum tv_fleet_table table;
+    void (*visit)(struct fleet_folder *folder, const char *path, uint64_t batch);
+};
+
+static void fleet_take_file(void *context, const char *name)
 {
+    const struct fleet_walk *walk = context;
     char path[PATH_MAX];
     uint64_t batch;
-    snprintf(path, sizeof path, "%s/%s", folder->to, tv_fleet_table_name(table));
-    DIR *files = opendir(path);
-    const struct dirent *file;
-    while (files && (file = readdir(files))) {
-        if (!fleet_read_batch(file->d_name, &batch))
-            continue;
-        snprintf(path, sizeof path, "%s/%s/%.64s", folder->to, tv_fleet_table_name(table),
-                 file->d_name);
-        visit(folder, path, batch);
-    }
-    if (files)
-        closedir(files);
+    if (!fleet_read_batch(name, &batch))
+        return;
+    snprintf(path, sizeof path, "%s/%s/%.64s", walk->folder->to, tv_fleet_table_name(walk->table),
+             name);
+    walk->visit(walk->folder, path, batch);
+}
+
+/* Call a function with the path and the batch of each file of a table. */
+static enum tv_status fleet_walk_files(struct fleet_folder *folder, enum tv_fleet_table table,
+                                       void (*visit)(struct fleet_folder *folder, const char *path,
+                                                     uint64_t batch),
+                                       struct tv_error *err)
+{
+    struct fleet_walk walk = {folder, table, visit};
+    return tv_fleet_visit_files(folder->to, table, fleet_take_file, &walk, err);
 }
 
 static void fleet_add_lost(void *context, uint64_t batch)
@@ -173,11 +181,13 @@ static void fleet_visit_rollup(struct fleet_folder *folder, const char *path, ui
 }
 
 /* Look for files that do not count, those of traces first: without them the others do not. */
-static void fleet_look_at_files(struct fleet_folder *folder)
+static enum tv_status fleet_look_at_files(struct fleet_folder *folder, struct tv_error *err)
 {
-    for (int i = TV_FLEET_TABLES - 1; i >= 0; i--)
-        fleet_walk(folder, (enum tv_fleet_table)i, fleet_visit_file);
-    fleet_walk(folder, TV_FLEET_ROLLUP, fleet_visit_rollup);
+    enum tv_status status = TV_OK;
+    for (int i = TV_FLEET_TABLES - 1; i >= 0 && status == TV_OK; i--)
+        status = fleet_walk_files(folder, (enum tv_fleet_table)i, fleet_visit_file, err);
+    return status == TV_OK ? fleet_walk_files(folder, TV_FLEET_ROLLUP, fleet_visit_rollup, err)
+                           : status;
 }
 
 enum tv_status tv_fleet_open_complete(struct tv_fleet_store *store,
@@ -421,14 +431,15 @@ enum tv_status tv_fleet_compact(const struct tv_command *command,
         folder.removes = true;
         folder.now = tv_fleet_read_disk_clock(folder.to, "trace");
         fleet_keep_damaged(&folder);
-        fleet_look_at_files(&folder);
+        status = fleet_look_at_files(&folder, err);
         tv_fleet_stop_meter(&folder.store);
         if (!settings->quiet)
             tv_message("traceview: %zu batches joined to %zu, %" PRIu64 " unused files removed",
                        counts.joined, counts.made, folder.removed_files);
-        status = folder.removing;
-        if (status != TV_OK)
+        if (status == TV_OK && folder.removing != TV_OK) {
+            status = folder.removing;
             *err = folder.reason;
+        }
     }
     tv_fleet_release_folder(&folder, code);
     return status;
@@ -602,10 +613,9 @@ static bool fleet_check_entry(const struct fleet_folder *folder, const struct fl
 }
 
 /* Write the faults of all batches that were found, and what the folder has. */
-static void fleet_write_report(struct fleet_folder *folder, struct tv_out *out, int *code)
+static void fleet_write_report(const struct fleet_folder *folder, struct tv_out *out, int *code)
 {
     uint64_t traces = 0, bytes = 0;
-    fleet_look_at_files(folder);
     for (size_t i = 0; i < folder->count; i++) {
         bytes += folder->entries[i].bytes;
         if (fleet_check_entry(folder, &folder->entries[i], &traces, out))
@@ -628,8 +638,11 @@ enum tv_status tv_fleet_check(const struct tv_command *command, const struct tv_
     if (status == TV_OK)
         status = tv_output_open(&output, settings->output, settings->quiet, err);
     if (status == TV_OK) {
-        fleet_walk(&folder, TV_FLEET_TRACE, fleet_visit_batch);
-        status = tv_fleet_find_lost(folder.to, fleet_add_lost, &folder, err);
+        status = fleet_walk_files(&folder, TV_FLEET_TRACE, fleet_visit_batch, err);
+        if (status == TV_OK)
+            status = tv_fleet_find_lost(folder.to, fleet_add_lost, &folder, err);
+        if (status == TV_OK)
+            status = fleet_look_at_files(&folder, err);
         if (status == TV_OK)
             fleet_write_report(&folder, &output.out, code);
         status = tv_output_finish(&output, status, err);

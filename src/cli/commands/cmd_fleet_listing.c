@@ -40,37 +40,48 @@ static void listing_clear(struct tv_words *names)
     *names = (struct tv_words){0};
 }
 
-/* Read the names of a table, without their suffix, in ascending order.  A folder that is not there
- * has none; one that cannot be read is an error, because its files would be taken as absent. */
-static enum tv_status listing_read(const char *to, enum tv_fleet_table table,
-                                   struct tv_words *names, struct tv_error *err)
+enum tv_status tv_fleet_visit_files(const char *to, enum tv_fleet_table table,
+                                    void (*visit)(void *context, const char *name), void *context,
+                                    struct tv_error *err)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", to, tv_fleet_table_name(table));
     DIR *files = opendir(path);
     int reason = files || errno == ENOENT ? 0 : errno;
     const struct dirent *file;
-    listing_clear(names);
-    while (files && (errno = 0, file = readdir(files))) {
-        if (file->d_name[0] == '.' || !tv_text_ends_with(file->d_name, SUFFIX))
-            continue;
-        size_t length = strlen(file->d_name) - strlen(SUFFIX);
-        char *name = tv_alloc(length + 1, 1);
-        memcpy(name, file->d_name, length);
-        tv_words_add(names, name);
-    }
+    while (files && (errno = 0, file = readdir(files)))
+        visit(context, file->d_name);
     if (files) {
         reason = errno;
         closedir(files);
     }
-    if (names->count > 0)
-        qsort(names->items, names->count, sizeof *names->items, listing_compare);
     return reason == 0
                ? TV_OK
                : tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                          "%s: cannot be listed: %s: make it readable and run this again; no trace "
                          "is lost or counts twice",
                          path, strerror(reason));
+}
+
+static void listing_take_name(void *context, const char *file)
+{
+    if (file[0] == '.' || !tv_text_ends_with(file, SUFFIX))
+        return;
+    size_t length = strlen(file) - strlen(SUFFIX);
+    char *name = tv_alloc(length + 1, 1);
+    memcpy(name, file, length);
+    tv_words_add(context, name);
+}
+
+/* Read the names of a table, without their suffix, in ascending order. */
+static enum tv_status listing_read(const char *to, enum tv_fleet_table table,
+                                   struct tv_words *names, struct tv_error *err)
+{
+    listing_clear(names);
+    enum tv_status status = tv_fleet_visit_files(to, table, listing_take_name, names, err);
+    if (names->count > 0)
+        qsort(names->items, names->count, sizeof *names->items, listing_compare);
+    return status;
 }
 
 static bool listing_has_equal_names(const struct tv_words *a, const struct tv_words *b)
