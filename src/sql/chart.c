@@ -10,6 +10,7 @@
  */
 #include <math.h>
 
+#include "base/bytes.h"
 #include "base/memory.h"
 #include "sql/values.h"
 #include "writers/text/names.h"
@@ -117,6 +118,26 @@ static void chart_write_cell(struct tv_out *out, const struct sql_chart *chart, 
     chart_pad(out, (right ? 0 : space) + 2);
 }
 
+/* Write the names of the columns, or only widen the columns for them. */
+static void chart_put_heading(struct tv_out *out, struct sql_chart *chart)
+{
+    struct tv_out name;
+    tv_out_init_memory(&name);
+    for (uint64_t i = 0; i < chart->columns->count; i++) {
+        name.length = 0;
+        tv_names_line(&name, tv_bytes_of(chart->columns->items[i].name));
+        struct tv_bytes text = {name.buffer, name.length};
+        size_t width = chart_width(text);
+        if (out)
+            chart_write_cell(out, chart, i, text);
+        else
+            chart->widths[i] = width < MAX_CELL_WIDTH ? width : MAX_CELL_WIDTH;
+    }
+    if (out)
+        tv_out_char(out, '\n');
+    tv_out_release(&name);
+}
+
 /* Write a bar in proportion to the largest value; one below 0 is of another character. */
 static void chart_write_bar(struct tv_out *out, double value, double largest)
 {
@@ -126,7 +147,7 @@ static void chart_write_bar(struct tv_out *out, double value, double largest)
     tv_out_char(out, '\n');
 }
 
-static void chart_write(struct tv_out *out, const struct sql_chart *chart, struct tv_bytes file)
+static void chart_write(struct tv_out *out, struct sql_chart *chart, struct tv_bytes file)
 {
     double largest = 0;
     for (uint64_t row = 0; row < chart->rows; row++)
@@ -136,6 +157,7 @@ static void chart_write(struct tv_out *out, const struct sql_chart *chart, struc
         tv_names_line(out, file);
         tv_out_char(out, '\n');
     }
+    chart_put_heading(out, chart);
     for (uint64_t row = 0; row < chart->rows; row++) {
         for (uint64_t i = 0; i < chart->columns->count; i++) {
             size_t cell = (size_t)(row * chart->columns->count + i);
@@ -166,6 +188,7 @@ enum tv_status tv_sql_write_chart(struct tv_out *out, const struct tv_sql_column
     chart->columns = columns;
     chart->measure = measure - 1;
     tv_out_init_memory(&chart->texts);
+    chart_put_heading(NULL, chart);
     while (!chart->more && tv_sql_chunk_fetch(&chunk, from, columns->count)) {
         chart_add_rows(chart, &chunk, limited ? output->max_rows : MAX_CHART_ROWS);
         tv_sql_chunk_release(&chunk);

@@ -427,7 +427,8 @@ static enum tv_status fleet_schema(const struct tv_command *command,
 static const char fleet_chart_of_trends[] =
     "select method, array_to_string(list_transform(string_split(medians, ','), lambda v: case when "
     "v = '' then ' ' else substr('\u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588', 1 + "
-    "round(7 * (v::double - bottom) / (largest - bottom))::int, 1) end), '') as course, last from "
+    "round(7 * (v::double - bottom) / (largest - bottom))::int, 1) end), '') as course, last as "
+    "latest from "
     "(select *, least(list_min(known), 0.75 * list_max(known)) as bottom, "
     "greatest(list_max(known), 1) as largest, known[-1] as last from (select *, "
     "list_filter(list_transform(string_split(medians, ','), lambda v: try_cast(v as bigint)), "

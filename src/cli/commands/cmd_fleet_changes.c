@@ -517,9 +517,10 @@ static enum tv_status changes_read(struct tv_fleet_store *store, struct changes_
         tv_fleet_stop_meter(store);
         tv_fleet_tell_unlabelled(store, &question);
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "changes need at least %u versions; the fleet has %zu (regressions compares "
+                       "changes need at least %u %s%s; the fleet has %zu (regressions compares "
                        "two)",
-                       TV_MIN_VERSIONS, series->versions.count);
+                       TV_MIN_VERSIONS, fleet->by ? "values of " : "versions",
+                       fleet->by ? fleet->by : "", series->versions.count);
     }
     if (status != TV_OK)
         return status;
@@ -656,10 +657,11 @@ static enum tv_status changes_write(struct tv_fleet_store *store, struct changes
     tv_change_points_init(&points, series->sums, (uint32_t)series->row_count,
                           (uint32_t)series->versions.count);
     if (!settings->quiet)
-        tv_message("traceview: %u %s in %zu versions; without a change, any line is here in at "
+        tv_message("traceview: %u %s in %zu %s%s; without a change, any line is here in at "
                    "most 1 of 100 cases",
                    points.judged, tv_plural(points.judged, "method", "methods"),
-                   series->versions.count);
+                   series->versions.count, settings->fleet.by ? "values of " : "versions",
+                   settings->fleet.by ? settings->fleet.by : "");
     tv_out_init_memory(&query);
     changes_put_points(&query, series, &points, series->since);
     enum tv_status status = tv_fleet_write_answer(store, (const char *)query.buffer, err);
