@@ -258,7 +258,7 @@ int tv_commands_first_word(int argc, char **argv)
 }
 
 /* Longer words cannot be mistyped commands. */
-#define LONGEST_NAME 16
+#define LONGEST_NAME 24
 
 static unsigned least_of_three(unsigned a, unsigned b, unsigned c)
 {

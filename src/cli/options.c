@@ -20,6 +20,7 @@
 #include "cli/options.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -27,7 +28,11 @@
 #include "base/memory.h"
 #include "base/out.h"
 #include "base/workers.h"
+#include "cli/command.h"
 #include "writers/text/text_table.h"
+
+/* The letters of an option's beginning that tell which one is meant. */
+#define MIN_ABBREVIATION 3
 
 void tv_settings_init(struct tv_settings *settings)
 {
@@ -258,6 +263,44 @@ static const struct tv_option *option_find(const struct tv_option *table, struct
     return NULL;
 }
 
+/* Return the option that a mistyped name is probably meant to be: the only one that begins with it,
+ * or else the one that is spelled almost like it; NULL: none. */
+static const struct tv_option *option_find_near(const struct tv_option *table, struct tv_bytes name)
+{
+    const struct tv_option *near = NULL, *begins = NULL;
+    unsigned least = UINT_MAX, beginnings = 0;
+    char *word = tv_alloc(name.length + 1, 1);
+    memcpy(word, name.data, name.length);
+    word[name.length] = '\0';
+    for (const struct tv_option *option = table; option->name; option++) {
+        if (name.length >= MIN_ABBREVIATION && strncmp(option->name, word, name.length) == 0) {
+            begins = option;
+            beginnings++;
+        }
+        unsigned distance =
+            strlen(option->name) > 1 ? tv_words_distance(word, option->name) : UINT_MAX;
+        if (distance < least) {
+            least = distance;
+            near = option;
+        }
+    }
+    tv_free(word);
+    return beginnings == 1 ? begins : near;
+}
+
+/* Refuse a name that is not in the table, and name the option that may be meant. */
+static enum tv_status option_fail_unknown(const struct tv_option *table, struct tv_bytes name,
+                                          struct tv_error *err)
+{
+    const struct tv_option *near = option_find_near(table, name);
+    if (near)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "unknown option --%.*s (did you mean --%s?)", (int)name.length,
+                       (const char *)name.data, near->name);
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "unknown option --%.*s", (int)name.length,
+                   (const char *)name.data);
+}
+
 /* Is the value optional ("[=SIZE]")? It must be given as --name=value then. */
 static bool option_value_is_optional(const struct tv_option *option)
 {
@@ -270,8 +313,7 @@ enum tv_status tv_options_set(const struct tv_option *table, struct tv_bytes nam
 {
     const struct tv_option *option = name.length > 1 ? option_find(table, name) : NULL;
     if (!option)
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "unknown option --%.*s", (int)name.length,
-                       (const char *)name.data);
+        return option_fail_unknown(table, name, err);
     if (value && !option->argument)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s takes no value", option->name);
     if (!value && option->kind == TV_OPTION_GROUP)

@@ -83,7 +83,7 @@ static void names_the_line_that_is_wrong(void **state)
         {"hash\nlimit = many\n", "line 2: --limit: expected a number, found 'many'"},
         {"limit\n", "line 1: --limit: expected N"},
         {"hash = yes\n", "line 1: --hash takes no value"},
-        {"\n\nhsah\n", "line 3: unknown option --hsah"},
+        {"\n\nhsah\n", "line 3: unknown option --hsah (did you mean --hash?)"},
         {"= 1\n", "line 1: unknown option --"},
         {"help\n", "line 1: --help is allowed only on the command line"},
     };
