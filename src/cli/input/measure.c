@@ -264,17 +264,52 @@ static enum tv_status measure_from_stream(struct tv_settings *settings, unsigned
     return status;
 }
 
+/* Return whether the trace has slices of threads or asynchronous ones: slices of processors and
+ * states of threads are in no profile. */
+static bool measure_has_calls(const struct tv_trace *trace)
+{
+    for (uint32_t i = 0; i < trace->track_count; i++) {
+        const struct tv_track *track = &trace->tracks[i];
+        if ((tv_track_has_calls(track) || track->kind == TV_TRACK_ASYNC) && track->slice_count > 0)
+            return true;
+    }
+    return false;
+}
+
+/* Print a note that a table has nothing to show, and which command shows what the trace has. */
+static void measure_note_empty(const struct tv_settings *settings, const struct tv_trace *trace)
+{
+    bool states = false, counters = trace && trace->tables.counters.count > 0;
+    for (uint32_t i = 0; trace && i < trace->track_count; i++)
+        states |= trace->tracks[i].kind == TV_TRACK_STATES || trace->tracks[i].kind == TV_TRACK_CPU;
+    tv_message("%s: note: no calls and no samples to show%s", settings->files.items[0],
+               states     ? "; \"traceview states\" shows its threads and processors"
+               : counters ? "; \"traceview counters\" shows its counters"
+                          : "");
+}
+
 /* Print a note about samples and asynchronous slices: users may expect samples in a table of
  * slices, or not notice that slices are asynchronous. */
-static void measure_note_kinds(const struct tv_settings *settings, const struct tv_trace *trace)
+static void measure_note_kinds(const struct tv_settings *settings,
+                               const struct tv_measured *measured)
 {
-    if (!trace || settings->quiet)
+    const struct tv_trace *trace = measured->trace;
+    if (settings->quiet)
         return;
+    if (!trace) { /* a method trace */
+        uint64_t records = 0;
+        for (uint32_t i = 0; i < measured->head->input_count; i++)
+            records += measured->head->inputs[i].records;
+        if (records == 0)
+            measure_note_empty(settings, NULL);
+        return;
+    }
     uint64_t samples = tv_tables_sample_count(&trace->tables);
-    if (samples == 0 && trace->slice_count == 0 && settings->select.filter)
+    bool empty = samples == 0 && !measure_has_calls(trace);
+    if (empty && settings->select.filter)
         return; /* the filter has said that it left nothing */
-    if (samples == 0 && trace->slice_count == 0)
-        tv_message("%s: note: no calls and no samples to show", settings->files.items[0]);
+    if (empty)
+        measure_note_empty(settings, trace);
     else if (measure_wants_samples(settings))
         return;
     else if (tv_trace_has_only_async(trace) && !settings->stacks.async && !settings->split_threads)
@@ -292,7 +327,7 @@ static enum tv_status measure_report(const struct tv_settings *settings,
 {
     if (status == TV_OK) {
         tv_load_report(settings, measured->head);
-        measure_note_kinds(settings, measured->trace);
+        measure_note_kinds(settings, measured);
     } else {
         tv_measured_release(measured);
     }
@@ -340,6 +375,25 @@ enum tv_status tv_measure_next_tree(const struct tv_settings *settings, unsigned
     return measure_report(settings, measured, status);
 }
 
+/* Print a note when no call took any time: a tree or graph of times has nothing to draw then. */
+static void measure_note_timeless(const struct tv_settings *settings,
+                                  const struct tv_call_tree *tree)
+{
+    int64_t most = 0;
+    uint64_t calls = 0;
+    if (settings->quiet || tree->figures.sampled)
+        return;
+    for (uint32_t i = 1; i < tree->count; i++) {
+        const struct tv_path_cost *cost = &tree->cost[i];
+        calls += tree->parent[i] == 0 ? cost->calls : 0;
+        most |= cost->wall | cost->cpu;
+    }
+    if (calls > 0 && most == 0)
+        tv_message("%s: note: no call took any time, so none is shown; \"traceview profile\" "
+                   "counts them",
+                   settings->files.items[0]);
+}
+
 int tv_measure_run(const struct tv_command *command, const struct tv_settings *settings,
                    unsigned flags,
                    enum tv_status (*write)(const struct tv_settings *settings,
@@ -349,6 +403,7 @@ int tv_measure_run(const struct tv_command *command, const struct tv_settings *s
     struct tv_measured measured;
     enum tv_status status = tv_measure_tree(settings, flags, &measured, &err);
     if (status == TV_OK) {
+        measure_note_timeless(settings, measured.tree);
         status = write(settings, measured.tree, &err);
         tv_measured_release(&measured);
     }
