@@ -216,6 +216,24 @@ test('a sampled trace is labelled with its interval', async () => {
   );
 });
 
+test('the interval of samples comes first, and is whole in a small window', async () => {
+  await onPage(
+    async (page) => {
+      const label = page.locator('.top .facts > :first-child');
+      assert.equal(await label.innerText(), 'sampled every 10.000 ms');
+      await page.setViewportSize({ width: 1280, height: 800 });
+      assert.ok(await label.evaluate((e) => e.scrollWidth <= e.clientWidth), 'the label is cut');
+      // Samples cost a method nothing, so nothing is said of distorted times.
+      assert.match(await page.locator('.profile .name.dim').innerText(), /^[\d,]+ methods$/);
+    },
+    {
+      change: (trace) => {
+        trace.facts = { sampled: { interval_ns: 1e7, inferred: false } };
+      },
+    },
+  );
+});
+
 test('a range without calls says so and offers the way out', async () => {
   await onPage(
     async (page) => {

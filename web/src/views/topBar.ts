@@ -151,11 +151,13 @@ export class TopBar {
     effect(() => {
       const words = factWords(viewer.facts, viewer.unit.get());
       const sampled = sampledWords(viewer.facts, viewer.unit.get());
-      facts.title = [words.join(', '), ...(viewer.facts.notes ?? [])].join('\n');
+      const all = sampled ? [sampled, ...words] : words;
+      facts.title = [all.join(', '), ...(viewer.facts.notes ?? [])].join('\n');
+      // What tells how to take the figures comes first: facts at the end may have no room.
       fill(
         facts,
-        ...words.map((word) => h('span', null, word)),
         sampled && h('span', { class: 'sampled' }, sampled),
+        ...words.map((word) => h('span', null, word)),
       );
     });
     const tools = lookButtons(v.settings, actions.help);

@@ -74,7 +74,7 @@ export class ProfileHead {
     const { facts } = this.v.viewer;
     const words = wordsFor(facts);
     const { of } = this.v.profile.measure;
-    const traced = of === 'calls' && !words.events;
+    const traced = of === 'calls' && !words.events && !facts.sampled;
     const answer = this.v.profile.answer.get();
     const less = answer && compensationWords(answer, this.v.viewer.unit.get());
     const hint = h('span', null, ` · ${less ?? 'times are distorted by tracing: compare them'}`);
