@@ -166,9 +166,8 @@ static void tree_text_write_text(struct tv_out *out, const struct tv_trace_info 
     }
     tv_text_table_end(&table);
     struct tv_unshown small = {tree_text_find_unshown(flame), scale.whole, TREE_FIRST_COLUMN,
-                               scale.sampled
-                                   ? "paths that are too small to be shown (see --min-percent)"
-                                   : "calls that are too small to be shown (see --min-percent)"};
+                               scale.sampled ? "paths too small to be shown (see --min-percent)"
+                                             : "calls too small to be shown (see --min-percent)"};
     struct tv_unshown others = {scale.whole - flame->total, scale.whole, TREE_FIRST_COLUMN,
                                 TV_UNSHOWN_SAMPLES};
     tv_unshown_write(out, &scale.value, &small);
