@@ -47,6 +47,8 @@ struct callgrind {
     uint32_t called_file, called_object, called_name; /* of the next call; TV_NONE: not given */
     uint32_t call;   /* whose costs the next line has; TV_NONE: none */
     bool jump;       /* the next line has positions of a jump */
+    bool ends_parts; /* valgrind's own files end each part with "totals:" */
+    bool in_part;    /* a part has begun ("events:") and not ended yet */
     uint64_t offset; /* offset of the line */
 };
 
@@ -166,11 +168,36 @@ static void callgrind_take_pid(struct callgrind *callgrind, struct tv_bytes text
         info->processes[info->threads[callgrind->graph.thread].process].id = pid;
 }
 
+/* Warn when a part of valgrind's own file has no end: calls without the costs below them would have
+ * shares of more than 100 %. */
+static void callgrind_end_part(struct callgrind *callgrind)
+{
+    if (callgrind->ends_parts && callgrind->in_part)
+        callgrind_warn(callgrind, TV_DIAGNOSTIC_TRUNCATED);
+    callgrind->in_part = false;
+}
+
+/* Note where the parts of a file begin and end: "creator:", then for each part "events:", its
+ * functions, and "totals:". */
+static void callgrind_follow_parts(struct callgrind *callgrind, struct tv_bytes key,
+                                   struct tv_bytes value)
+{
+    if (tv_bytes_equal(key, TV_BYTES("creator"))) {
+        callgrind->ends_parts = tv_bytes_starts_with(value, TV_BYTES("callgrind-"));
+    } else if (tv_bytes_equal(key, TV_BYTES("events"))) {
+        callgrind_end_part(callgrind);
+        callgrind->in_part = true;
+    } else if (tv_bytes_equal(key, TV_BYTES("totals"))) {
+        callgrind->in_part = false;
+    }
+}
+
 /* Take a line "key: value" of the header. */
 static void callgrind_take_header(struct callgrind *callgrind, struct tv_bytes key,
                                   struct tv_bytes value)
 {
     static const char *const kept[] = {"creator", "cmd", "desc", "event"};
+    callgrind_follow_parts(callgrind, key, value);
     if (tv_bytes_equal(key, TV_BYTES("events")))
         callgrind_take_events(callgrind, value);
     else if (tv_bytes_equal(key, TV_BYTES("positions")))
@@ -348,6 +375,7 @@ static enum tv_status callgrind_take_lines(struct callgrind *callgrind, struct t
     }
     if (text.length > 0 && text.data[text.length - 1] != '\n')
         callgrind_warn(callgrind, TV_DIAGNOSTIC_UNENDED_LINE);
+    callgrind_end_part(callgrind);
     return status;
 }
 

@@ -301,6 +301,24 @@ static void callgrind_has_many_kinds_of_lines(void **context)
                  "! bad-line 1\n! estimated-paths 1\n");
 }
 
+/* Valgrind ends each part with "totals:", which other programs do not write: a first part without
+ * them, and a last one, were cut. */
+static void callgrind_knows_cut_parts(void **context)
+{
+    (void)context;
+#define CALLGRIND_PART "events: Ir\nsummary: 7\n\nfn=f\n1 7\n"
+    SMALL_ASSERT("creator: callgrind-3.19.0\n" CALLGRIND_PART "totals: 7\n",
+                 "type Ir count 7\nfunction f :0 self 7 inclusive 7 recursive 7 calls 0\n"
+                 "sample f 7\n");
+    SMALL_ASSERT("creator: callgrind-3.19.0\n" CALLGRIND_PART CALLGRIND_PART,
+                 "type Ir count 14\nfunction f :0 self 14 inclusive 14 recursive 14 calls 0\n"
+                 "sample f 14\n! truncated 2\n");
+    SMALL_ASSERT("creator: pyprof2calltree\n" CALLGRIND_PART,
+                 "type Ir count 7\nfunction f :0 self 7 inclusive 7 recursive 7 calls 0\n"
+                 "sample f 7\n");
+#undef CALLGRIND_PART
+}
+
 /* ---- cProfile ---- */
 
 #define QUARTER "g\0\0\0\0\0\0\xd0\x3f"
@@ -624,7 +642,7 @@ UNIT_TESTS(
     cmocka_unit_test(callgrind_has_exact_costs),
     cmocka_unit_test(callgrind_shares_costs_among_callers), cmocka_unit_test(callgrind_cuts_cycles),
     cmocka_unit_test(callgrind_sums_saturate), cmocka_unit_test(callgrind_has_many_kinds_of_lines),
-    cmocka_unit_test(pstats_has_functions_and_callers),
+    cmocka_unit_test(callgrind_knows_cut_parts), cmocka_unit_test(pstats_has_functions_and_callers),
     cmocka_unit_test(pstats_has_values_of_any_type), cmocka_unit_test(pstats_says_what_is_damaged),
     cmocka_unit_test(strace_joins_interrupted_calls),
     cmocka_unit_test(strace_has_times_of_several_kinds),
