@@ -558,10 +558,15 @@ static void sample_file_count_slices(const struct sample_file *file, enum tv_sam
                 : !file->keep->threads && tv_subset_has_process(file->keep, track->process);
         if (!selected)
             continue;
-        if (format == TV_SAMPLES_CPUPROFILE || !tv_sample_file_has_track(file, track))
+        const struct tv_input *input = &trace->head->inputs[track->input];
+        if (format == TV_SAMPLES_CPUPROFILE || !tv_sample_file_has_track(file, track)) {
             file->losses->slices += track->slice_count;
-        else if (trace->head->inputs[track->input].clocks == (TV_CLOCK_WALL | TV_CLOCK_CPU))
+            continue;
+        }
+        if (input->clocks == (TV_CLOCK_WALL | TV_CLOCK_CPU))
             file->losses->cpu_times += track->slice_count;
+        if (input->figures == TV_FIGURES_SAMPLED)
+            file->losses->sampled += track->slice_count;
     }
 }
 
@@ -666,6 +671,7 @@ void tv_losses_write_samples(struct tv_out *out, struct tv_sample_file_losses *l
         {losses->units, "units of value types, which other viewers show as plain numbers"},
         {losses->cpu_times, "CPU times of calls"},
         {losses->slices, "calls and other slices"},
+        {losses->sampled, "calls of a sampled trace, which read as counted calls"},
         {losses->modules, "modules of functions (programs and libraries)"},
         {losses->instants, "instants"},
         {losses->counters, "counters"},

@@ -34,6 +34,7 @@ struct tv_sample_file_losses {
     uint64_t weights;   /* other than 1, left out */
     uint64_t as_times;  /* weights that are no times, written as such */
     uint64_t cpu_times; /* of slices that also have real times */
+    uint64_t sampled;   /* calls of sampled traces, which read as counted */
     uint64_t modules;   /* modules of functions */
     uint64_t renamed;   /* nodes whose names mean something else in the format */
     uint64_t slices, instants, counters;
