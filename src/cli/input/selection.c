@@ -326,6 +326,12 @@ enum tv_status tv_range_choose(const struct tv_settings *settings, const struct 
         status = tv_range_parse(settings->select.range, from, to, err);
     if (status != TV_OK || (*from <= trace->end && *to > trace->start))
         return status;
+    if (!tv_trace_info_has_times(trace->head))
+        return tv_fail(
+            err, TV_ERR_USAGE, TV_NO_OFFSET,
+            "--range: '%.60s' is outside of the trace, whose samples have weights and no "
+            "times",
+            settings->select.range);
     struct tv_out extent;
     tv_out_init_memory(&extent);
     tv_out_text(&extent, "from ");
