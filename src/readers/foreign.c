@@ -226,6 +226,18 @@ static const struct {
      {"an .etl file of Windows", "PerfView and the Windows Performance Analyzer open it"}},
 };
 
+const struct tv_foreign *tv_foreign_find_page(struct tv_bytes prefix)
+{
+    static const struct tv_foreign flames = {
+        "a flame graph of async-profiler (HTML)",
+        "\"asprof -o collapsed\" and \"asprof -o jfr\" write files that are read"};
+    bool page = tv_bytes_starts_with(prefix, TV_BYTES("<!DOCTYPE html>"));
+    return page && (foreign_contains(prefix, TV_BYTES("The async-profiler authors")) ||
+                    foreign_contains(prefix, TV_BYTES("Andrei Pangin")))
+               ? &flames
+               : NULL;
+}
+
 /* ---- All formats ---- */
 
 /* Return the number of white-space bytes at the begin of the text. */
@@ -279,6 +291,8 @@ const struct tv_foreign *tv_foreign_find(struct tv_bytes prefix)
     size_t i = foreign_skip_space(prefix);
     if (i == prefix.length)
         return i == 0 ? &nothing : &blank;
+    if ((found = tv_foreign_find_page(prefix)))
+        return found;
     for (size_t k = 0; k < TV_COUNT(signatures); k++)
         if (tv_bytes_starts_with(prefix, signatures[k].start))
             return &signatures[k].foreign;

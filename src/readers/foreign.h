@@ -18,6 +18,9 @@ bool tv_foreign_is_empty(struct tv_bytes prefix);
 /* Return the format of a file that no reader reads, by its prefix; NULL: unknown. */
 const struct tv_foreign *tv_foreign_find(struct tv_bytes prefix);
 
+/* Return the format of an HTML page that is known, by its prefix; NULL: it may be any page. */
+const struct tv_foreign *tv_foreign_find_page(struct tv_bytes prefix);
+
 #define TV_FOREIGN_EXPECTED "expected a trace in a format that is known"
 
 /* Fail with the name of the format and the advice. */

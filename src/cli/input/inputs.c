@@ -409,6 +409,25 @@ static void inputs_keep_rest(struct tv_inputs *inputs, const struct tv_inputs_pe
     kept->rest = rest;
 }
 
+/* Name what a container without a trace is or has, if that is known; else keep the error. */
+static enum tv_status container_fail_foreign(struct tv_source *packed,
+                                             const struct tv_foreign *member, struct tv_error *err)
+{
+    uint8_t head[TV_SNIFF_SIZE];
+    struct tv_error unread;
+    size_t got;
+    const struct tv_foreign *page = NULL;
+    if (tv_source_read(packed, 0, head, sizeof head, &got, &unread) == TV_OK)
+        page = tv_foreign_find_page((struct tv_bytes){head, got});
+    if (page)
+        return tv_foreign_fail(page, err);
+    if (!member)
+        return err->status;
+    return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
+                   "a container without a trace in it: found %s, which is not read yet%s%s",
+                   member->name, member->advice ? ": " : "", member->advice ? member->advice : "");
+}
+
 /* Unpack a container and push its members. Takes the packed source over. */
 static enum tv_status inputs_unpack(const struct tv_inputs_pending *next, struct tv_inputs *inputs,
                                     struct tv_inputs_pending *stack, size_t *depth,
@@ -437,11 +456,8 @@ static enum tv_status inputs_unpack(const struct tv_inputs_pending *next, struct
     inputs->remarked = inputs->remarked || unpacked.remarked;
     if (watched)
         watched->progress = NULL; /* uncompressed members are read later */
-    if (status == TV_ERR_UNSUPPORTED && unpacked.foreign)
-        status = tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-                         "a container without a trace in it: found %s, which is not read yet%s%s",
-                         unpacked.foreign->name, unpacked.foreign->advice ? ": " : "",
-                         unpacked.foreign->advice ? unpacked.foreign->advice : "");
+    if (status == TV_ERR_UNSUPPORTED)
+        status = container_fail_foreign(packed, unpacked.foreign, err);
     if (status != TV_OK) {
         tv_source_quote(packed, err);
         tv_error_prefix(err, "%s", tv_source_name(packed));
