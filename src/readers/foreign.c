@@ -106,6 +106,8 @@ static const struct {
     SIGNATURE("packet: {", PERFETTO_TEXT),
     SIGNATURE("buffers {", PERFETTO_CONFIG),
     SIGNATURE("buffers: {", PERFETTO_CONFIG),
+    SIGNATURE("SLF0", "a build log of Xcode (.xcactivitylog)",
+              "\"xclogparser parse --reporter chromeTracer\" makes Trace Event JSON of it"),
     SIGNATURE("memray\0", "a file of memray", "\"memray flamegraph\" draws it"),
     SIGNATURE("rbspy0", "a recording of rbspy",
               "\"rbspy report --format speedscope\" makes a file that is read"),
