@@ -379,11 +379,13 @@ static void sql_note_name(char *list, size_t size, const char *name, size_t leng
 static char *sql_take_text(struct tv_sql *sql, struct sql_script *script, duck_prepared *prepared)
 {
     char *lines = tv_sql_line_names(script->text, NULL), *text = NULL;
-    int number = -1;
+    const char *why = "";
     if (sql_prepare_in(sql, script, lines, prepared) != 0)
-        number = tv_sql_find_unknown_name(lines, sql_prepare_error(*prepared));
-    if (number >= 0) {
-        const char *name = sql_prepare_error(*prepared) + sizeof sql_unknown_column - 1;
+        why = sql_prepare_error(*prepared);
+    int number = tv_sql_find_unknown_name(lines, why);
+    const char *name = strchr(why, '"');
+    if (number >= 0 && name) {
+        name++;
         sql_note_name(sql->quoted, sizeof sql->quoted, name, strcspn(name, "\""));
         text = tv_sql_name_to_text(script->text, number);
     }
