@@ -54,6 +54,17 @@ static const struct fleet_question_kind fleet_question_kinds[] = {
      .query = "select version, device, scenario, count(*) as traces, "
               "min(coalesce(recorded, added)) as since from trace where error is null group by all "
               "order by since, version, device, scenario"},
+    {.name = "labels",
+     .action = "sql",
+     .rows = "1000",
+     /* Program, host and unit are those of --where; of many hosts, those with the most traces. */
+     .query =
+         "select label, value, count(*) as traces from (select "
+         "unnest(['program', 'host', 'unit']) as label, unnest(["
+         "coalesce(program, labels['program']), coalesce(host, labels['host']), "
+         "coalesce(nullif(unit, 'nanoseconds'), labels['unit'], 'ns')]) as value from trace "
+         "where error is null) where value <> '' group by label, value qualify row_number() over "
+         "(partition by label order by count(*) desc, value) <= 300 order by label, value"},
     {.name = "methods",
      .action = "sql",
      .rows = "2000",
@@ -433,6 +444,8 @@ void tv_fleet_prepare_answers(struct tv_fleet_queue *queue, const atomic_bool *s
     tv_out_init_memory(&versions);
     tv_out_init_memory(&sides);
     tv_out_init_memory(&answer);
+    fleet_prepare_answer(queue, "labels", "", stop, &answer);
+    answer.length = 0;
     fleet_prepare_answer(queue, "versions", "", stop, &versions);
     if (fleet_write_last_versions(&versions, &sides))
         fleet_prepare_answer(queue, "regressions", (const char *)sides.buffer, stop, &answer);

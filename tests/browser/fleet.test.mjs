@@ -188,6 +188,63 @@ test('fleet: the flame graph of two versions selects methods', { skip }, () =>
   }),
 );
 
+/** Two versions, each with calls of two programs and with samples. */
+function makeMixedFleet() {
+  const to = join(folder, 'mixed');
+  for (const version of [1, 2]) {
+    const add = (name, text, ...labels) => {
+      const path = join(folder, `mixed-${version}-${name}`);
+      writeFileSync(path, text);
+      const all = [`version=${version}`, ...labels].flatMap((label) => ['--label', label]);
+      execFileSync(program(), ['fleet', 'add', '-q', '--to', to, ...all, path]);
+    };
+    add('shop.json', traceOf(version, 1), 'program=shop');
+    add('cart.json', traceOf(version, 2), 'program=cart');
+    add('stacks.txt', `main;step3 ${300 * version}\n`);
+  }
+  return to;
+}
+
+test('fleet: one unit at a time, and traces of one program', { skip }, async () => {
+  const server = await serveStore(join(folder, 'mixed-store'), '--fleet', makeMixedFleet());
+  const { page, troubles, close } = await openPage(`${server.address}fleet`);
+  try {
+    const first = page.locator('.changed tbody tr').first();
+    await first.waitFor();
+    assert.equal(
+      await page.locator('.note.units').innerText(),
+      'Figures are in several units: ns in 4 traces, samples in 2 traces. Shown are those in ns.',
+    );
+    assert.match(await first.innerText(), /step\d.* ms/s);
+    assert.equal(await page.getByLabel('Host').count(), 0);
+    const programs = page.getByLabel('Program');
+    assert.deepEqual(await programs.locator('option').allInnerTexts(), ['all', 'cart', 'shop']);
+    await programs.selectOption('cart');
+    await page.getByRole('heading', { name: 'Traces of 2' }).waitFor();
+    await until(
+      () => page.locator('.spread .chart-plot').getAttribute('aria-label'),
+      (text) => /1 trace of 2/.test(text),
+      'the traces of one program',
+    );
+    assert.match(page.url(), /program=cart/);
+    await page.getByLabel('Program').selectOption('all');
+    await page.getByLabel('Unit').selectOption('samples');
+    await until(
+      () => first.innerText(),
+      (text) => /step3.*300 samples.*600 samples/s.test(text),
+      'weights of samples',
+    );
+    assert.match(await page.locator('.note.units').innerText(), /Shown are those in samples\.$/);
+    assert.deepEqual(
+      troubles.filter((text) => !/400|404|503/.test(text)),
+      [],
+    );
+  } finally {
+    await close();
+    await server.stop();
+  }
+});
+
 test('fleet: accessible, and fits screens from a telephone to a desktop', { skip }, () =>
   onFleet(
     '#base=1.05&new=1.20&flame=1',

@@ -6,13 +6,16 @@ import {
   changeText,
   deviationText,
   exemplarHash,
+  figureText,
   labelOf,
+  labelValues,
   lastChange,
   methodAlone,
   sortChanged,
   sparkPath,
   trendChart,
   typicalTrace,
+  usualUnit,
   valuesOf,
   versionsOf,
 } from '../src/fleet/model';
@@ -26,6 +29,19 @@ test('fleet: versions keep their order, labels are sorted, and missing ones are 
   assert.deepEqual(versionsOf(rows), ['1.10', '1.9']);
   assert.deepEqual(valuesOf(rows, 'device'), ['a', 'b']);
   assert.deepEqual(valuesOf(rows, 'scenario'), []);
+});
+
+test('fleet: figures are in the unit of most traces, and calls in none', () => {
+  const label = (name: string, value: string, traces: number) => ({ label: name, value, traces });
+  const rows = [label('host', 'a', 9), label('unit', 'bytes', 2), label('unit', 'ns', 5)];
+  assert.equal(usualUnit(rows), 'ns');
+  assert.equal(usualUnit([]), '');
+  assert.deepEqual(labelValues(rows, 'unit'), ['bytes', 'ns']);
+  assert.deepEqual(
+    ['ns', 'bytes'].map((unit) => figureText('excl', 2_500_000, unit)),
+    ['2.500 ms', '2,500,000 bytes'],
+  );
+  assert.equal(figureText('calls', 3, 'bytes'), '3');
 });
 
 test('fleet: a label has quotes if its value would end too early or lose blanks', () => {
@@ -64,7 +80,7 @@ test('fleet: changes are percentages up to ten times', () => {
 test('fleet: a trend has its band and its change points at their versions', () => {
   const rows = ['1', '2'].map((version) => ({ version, traces: 3, low: 1, median: 2, high: 3 }));
   const points = ['2', '9'].map((version) => ({ method: 'm', version, change: 0.3 }));
-  const chart = trendChart('m', 'calls', rows, points);
+  const chart = trendChart('m', { figure: 'calls', unit: 'ns' }, rows, points);
   assert.deepEqual(chart.marks, [{ at: 1, label: '+30.0 %' }]);
   assert.deepEqual(
     chart.band?.map((i) => chart.series[i]?.values),

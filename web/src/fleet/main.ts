@@ -16,12 +16,12 @@ import { histogramOf } from '../model/chart';
 import { ChartView } from '../views/chart';
 import { Settings } from '../views/settings';
 import { HubError, messageOf, sendHubRequest } from '../hub/http';
+import { Choices } from './choices';
 import { FlamePart } from './flamePart';
 import {
   changeText,
   deviationText,
   exemplarHash,
-  FIGURES,
   figureText,
   graphFigure,
   isUploaded,
@@ -32,16 +32,16 @@ import {
   sparkPath,
   trendChart,
   typicalTrace,
-  valuesOf,
   versionsOf,
   type ChangePoint,
+  type LabelRow,
   type MethodRow,
   type TraceRow,
   type TrendRow,
   type TrendsRow,
   type VersionRow,
 } from './model';
-import { ask, base, Place, Superseded, type Choice } from './place';
+import { ask, base, Place, Superseded } from './place';
 import { TracesOf } from './tracesOf';
 
 const MOST_SHOWN = 200;
@@ -66,7 +66,7 @@ class FleetPage {
     { class: 'toggle', attrs: { type: 'button' }, on: { click: () => this.toggleFlame() } },
     'Flame graph',
   );
-  private readonly choices = h('div', { class: 'choices', attrs: { role: 'group' } });
+  private readonly choices = new Choices(this.place, () => void this.during(() => this.show()));
   private readonly trouble = h('p', { class: 'trouble', hidden: true, attrs: { role: 'alert' } });
   private readonly note = h('p', { class: 'note' });
   private readonly methods = h('tbody', null);
@@ -79,6 +79,7 @@ class FleetPage {
   private readonly tracesTitle = h('h2', null, 'Traces');
   private readonly traceRows = h('tbody', null);
   private versions: VersionRow[] = [];
+  private labels: LabelRow[] = [];
   private trend: TrendRow[] = [];
   /** The traces of the method by version, as far as they were asked for. */
   private readonly traces = new TracesOf(this.place);
@@ -112,7 +113,8 @@ class FleetPage {
       h(
         'main',
         null,
-        this.choices,
+        this.choices.element,
+        this.choices.note,
         this.trouble,
         this.flame.element,
         h(
@@ -148,7 +150,6 @@ class FleetPage {
         ),
       ),
     );
-    this.choices.setAttribute('aria-label', 'What to compare');
     void this.during(() => this.begin());
   }
 
@@ -172,40 +173,12 @@ class FleetPage {
     }
   }
 
-  /** Ask for the versions first: the newest two are compared unless the address says otherwise. */
+  /** Ask for the versions and other labels first: without them there is nothing to choose. */
   private async begin(): Promise<void> {
     this.versions = await ask<VersionRow[]>('versions', {}, () => true);
-    const names = versionsOf(this.versions);
-    if (this.place.get('new') === '') this.place.set('new', names.at(-1) ?? '');
-    if (this.place.get('base') === '') this.place.set('base', names.at(-2) ?? '');
-    const any = (label: 'device' | 'scenario'): string[] => ['', ...valuesOf(this.versions, label)];
-    this.choices.hidden = false;
+    this.labels = await ask<LabelRow[]>('labels', {}, () => true);
     document.querySelector<HTMLElement>('.columns')?.removeAttribute('hidden');
-    fill(
-      this.choices,
-      this.choice('figure', 'Figure', [...FIGURES]),
-      this.choice('base', 'Base', names),
-      this.choice('new', 'New', names),
-      this.choice('device', 'Device', any('device')),
-      this.choice('scenario', 'Scenario', any('scenario')),
-      this.flameButton,
-    );
     await this.show();
-  }
-
-  private choice(name: Choice, label: string, values: string[]): HTMLElement {
-    const select = h('select', {
-      on: {
-        change: () => {
-          this.place.set(name, select.value);
-          void this.during(() => this.show());
-        },
-      },
-    });
-    for (const value of values)
-      select.append(h('option', { attrs: { value } }, value === '' ? 'all' : value));
-    select.value = this.place.get(name);
-    return h('label', null, label, select);
   }
 
   /** Begin a question; return whether none of its kind has begun since. */
@@ -220,6 +193,7 @@ class FleetPage {
    */
   private async show(): Promise<void> {
     const wanted = this.turn('methods');
+    this.choices.show(this.versions, this.labels, this.flameButton);
     const [figure, where] = [this.place.get('figure'), this.place.where()];
     const sides = this.place.sides();
     const compared = sides
@@ -309,10 +283,9 @@ class FleetPage {
   }
 
   private showMethods(rows: MethodRow[], note: string): void {
-    const figure = this.place.get('figure');
     const sorted = sortChanged(rows).slice(0, MOST_SHOWN);
     setText(this.note, note);
-    const value = (n: number | null): string => (n === null ? '–' : figureText(figure, n));
+    const value = (n: number | null): string => (n === null ? '–' : this.figureText(n));
     fill(
       this.methods,
       ...sorted.map((row) =>
@@ -358,6 +331,11 @@ class FleetPage {
     return h('td', { title }, point?.version ?? '–');
   }
 
+  /** Format a value of the chosen figure. */
+  private figureText(value: number): string {
+    return figureText(this.place.get('figure'), value, this.choices.unit);
+  }
+
   private methodButton(key: string): HTMLElement {
     const click = (): void => this.chooseMethod(key);
     return h(
@@ -383,7 +361,8 @@ class FleetPage {
   private showChart(): void {
     const method = this.place.get('method');
     const points = this.points.filter((point) => point.method === method);
-    this.chart.show(trendChart(method, this.place.get('figure'), this.trend, points));
+    const measure = { figure: this.place.get('figure'), unit: this.choices.unit };
+    this.chart.show(trendChart(method, measure, this.trend, points));
   }
 
   private chooseVersion(index: number): void {
@@ -422,7 +401,7 @@ class FleetPage {
     this.spread.show({
       kind: 'histogram',
       title: `${plural(values.length, 'trace')} of ${name}`,
-      x: { name: figure, text: (value) => figureText(figure, value) },
+      x: { name: figure, text: (value) => this.figureText(value) },
       y: { name: 'traces' },
       ...histogramOf(values, 20),
     });
@@ -431,7 +410,6 @@ class FleetPage {
   /** Show the traces of a version, those first that are farthest from their median. */
   private showTraces(version: string | null, traces: readonly TraceRow[]): void {
     const rows = traces.slice(0, MOST_TRACES);
-    const figure = this.place.get('figure');
     const typical = typicalTrace(traces);
     const left = traces.length - rows.length;
     fill(
@@ -447,7 +425,7 @@ class FleetPage {
           'tr',
           null,
           h('th', { attrs: { scope: 'row' } }, this.traceLink(row)),
-          h('td', null, figureText(figure, row.figure)),
+          h('td', null, this.figureText(row.figure)),
           h('td', null, deviationText(row.deviations)),
         ),
       ),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answers of the server about its fleet, and the chart of a trend.
 
-import { formatCount, formatShort } from '../base/format';
+import { formatCount, formatShort, formatValue } from '../base/format';
 import type { ChartMark, LineChart } from '../model/chart';
 
 export const FIGURES = [
@@ -33,6 +33,13 @@ export interface VersionRow {
   version: string | null;
   device: string | null;
   scenario: string | null;
+  traces: number;
+}
+
+/** A program, host or unit of the fleet, and its number of traces. */
+export interface LabelRow {
+  label: string;
+  value: string;
   traces: number;
 }
 
@@ -78,8 +85,11 @@ export interface ChangePoint {
   change: number;
 }
 
-export const figureText = (figure: string, value: number): string =>
-  figure === 'calls' ? formatCount(value) : formatShort(value);
+/** Format a figure. All but calls are in the unit, and times of calls in ns. */
+export function figureText(figure: string, value: number, unit: string): string {
+  if (figure === 'calls') return formatCount(value);
+  return unit === 'ns' ? formatShort(value) : `${formatValue(value)} ${unit}`;
+}
 
 /** Format a relative change, which is 0.05 for 5 % more; one that rounds to nothing has no sign. */
 export function changeText(change: number | null): string {
@@ -114,6 +124,17 @@ export function versionsOf(rows: readonly VersionRow[]): string[] {
 /** Return the values of a label, sorted. */
 export function valuesOf(rows: readonly VersionRow[], label: 'device' | 'scenario'): string[] {
   return [...new Set(rows.flatMap((row) => row[label] ?? []))].sort();
+}
+
+/** Return the values of a label that the server counted, in its order. */
+export function labelValues(rows: readonly LabelRow[], label: string): string[] {
+  return rows.filter((row) => row.label === label).map(({ value }) => value);
+}
+
+/** Return the unit of most traces; empty: there is no trace. */
+export function usualUnit(rows: readonly LabelRow[]): string {
+  const units = rows.filter(({ label }) => label === 'unit');
+  return units.reduce((a, b) => (b.traces > a.traces ? b : a), { value: '', traces: 0 }).value;
 }
 
 /** Return a row of the table for a method of one version, which is compared with nothing. */
@@ -185,10 +206,16 @@ export function isUploaded(uri: string): boolean {
   return /^[0-9a-f]{32}$/.test(uri);
 }
 
+/** A figure and its unit. */
+export interface FigureUnit {
+  figure: string;
+  unit: string;
+}
+
 /** The median of a method by version with its band, and its change points as lines. */
 export function trendChart(
   method: string,
-  figure: string,
+  { figure, unit }: FigureUnit,
   rows: readonly TrendRow[],
   points: readonly ChangePoint[],
 ): LineChart {
@@ -201,7 +228,7 @@ export function trendChart(
     kind: 'lines',
     title: `${figure} of ${method} by version`,
     x: { name: 'version', text: (place) => names[Math.round(place)] ?? '', named: true },
-    y: { name: figure, text: (value) => figureText(figure, value) },
+    y: { name: figure, text: (value) => figureText(figure, value, unit) },
     places: rows.map((_, i) => i),
     series: [
       { name: '10 % of the traces', values: rows.map(({ low }) => low) },

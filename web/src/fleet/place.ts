@@ -8,7 +8,10 @@ import { labelOf } from './model';
 export const base = location.pathname.replace(/fleet\/?$/, '');
 
 export type Choice =
-  'figure' | 'base' | 'new' | 'device' | 'scenario' | 'method' | 'version' | 'flame';
+  'figure' | 'base' | 'new' | (typeof LABELS)[number] | 'method' | 'version' | 'flame';
+
+/** The choices that select traces. */
+const LABELS = ['device', 'scenario', 'program', 'host', 'unit'] as const;
 
 export class Place {
   private readonly words = new URLSearchParams(location.hash.slice(1));
@@ -25,7 +28,7 @@ export class Place {
 
   /** The parameter `where` of all questions. */
   where(...more: string[]): string {
-    const labels = (['device', 'scenario'] as const).filter((name) => this.get(name) !== '');
+    const labels = LABELS.filter((name) => this.get(name) !== '');
     return [...labels.map((name) => labelOf(name, this.get(name))), ...more].join(' ');
   }
 
@@ -56,7 +59,7 @@ async function request(question: string, query: string): Promise<Response> {
 }
 
 /** Questions about one method, which must not wait for those about all. */
-const QUICK = new Set(['versions', 'trend', 'traces']);
+const QUICK = new Set(['versions', 'labels', 'trend', 'traces']);
 
 /** The last question of each kind. */
 const last: Record<'quick' | 'slow', Promise<unknown>> = {
