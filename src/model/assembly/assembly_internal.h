@@ -89,7 +89,7 @@ void tv_scratch_trim(struct tv_scratch *scratch);
 void tv_scratch_release(struct tv_scratch *scratch);
 
 struct tv_span_scratch {
-    struct tv_scratch spans, spare, row_of;
+    struct tv_scratch spans, spare, row_of, depths;
     struct tv_paths paths;
     struct tv_diagnostics *diagnostics; /* of the current thread: large, and mostly empty */
 };
@@ -104,6 +104,8 @@ struct tv_spans {
     size_t count;
     struct tv_span_extra *sides;
     size_t side_count, side_capacity;
+    uint32_t *depths; /* [count] how many spans are open around each, where begins and ends alone
+                         tell it; else NULL. Scratch memory (pair.c) */
     const uint32_t *names; /* name (string) of each frame */
     struct tv_diagnostics *diagnostics;
 };
@@ -129,8 +131,12 @@ struct tv_open_ends {
 int64_t tv_open_end(const struct tv_open_ends *ends, const struct tv_span *span,
                     struct tv_diagnostics *diagnostics);
 
-/* Combine begins and ends, sorted by time, into whole spans, which stay sorted by start. */
+/* Combine begins and ends, sorted by time, into whole spans, which stay sorted by start. Set
+ * `depths` if each end closes the innermost span: the spans need no sorting by start then. */
 void tv_spans_pair(struct tv_spans *spans, const struct tv_open_ends *ends);
+
+/* Maximum depth of a lane, as for method traces. */
+#define TV_NEST_DEPTH_LIMIT 65536u
 
 /* A row of the result of nesting. */
 struct tv_nested_row {
@@ -149,8 +155,8 @@ struct tv_nesting {
     uint32_t node_count;
 };
 
-/* Assign a row to each whole span, sorted by start: replace `frame` by the path, set flags, and
- * clip what overhangs by less than the tolerance. */
+/* Assign a row to each whole span, sorted by start or with its depth: replace `frame` by the path,
+ * set flags, and clip what overhangs by less than the tolerance. */
 void tv_spans_nest(struct tv_spans *spans, int64_t tolerance, struct tv_nesting *nesting);
 
 /*

@@ -268,7 +268,8 @@ void tv_assembly_thread_build(const struct tv_assembly *assembly,
         tv_spans_sort_by_time(&spans);
         tv_spans_pair(&spans, &ends);
     }
-    tv_spans_sort_by_start(&spans);
+    if (!spans.depths)
+        tv_spans_sort_by_start(&spans);
     if (spans.count > 0) {
         work->first = spans.spans[0].time;
         work->last = spans_last_time(&spans);
@@ -422,6 +423,7 @@ void tv_span_scratch_release(struct tv_span_scratch *scratch)
     tv_scratch_release(&scratch->spans);
     tv_scratch_release(&scratch->spare);
     tv_scratch_release(&scratch->row_of);
+    tv_scratch_release(&scratch->depths);
     tv_paths_release(&scratch->paths);
     tv_diagnostics_clear(scratch->diagnostics);
     tv_free(scratch->diagnostics);

@@ -11,7 +11,8 @@
  * A span goes below the innermost open span that contains it.  A span that overlaps an open span
  * goes to the first overflow lane where it nests.  Producers round starts and lengths separately,
  * so an overlap below the tolerance is clipped instead.  A span of length 0 nests in another one at
- * the same time only where begins and ends say so (`inside`, pair.c).
+ * the same time only where begins and ends say so (`inside`, pair.c).  Where these tell the depth
+ * of every span of a thread, times are not asked.
  */
 #include <assert.h>
 #include <string.h>
@@ -21,9 +22,6 @@
 
 /* Lane 0 and the first overflow lanes nest; later ones, for hundreds of overlaps, are flat. */
 #define NESTING_LANES 17u
-
-/* Maximum depth of a lane, as for method traces. */
-#define DEPTH_LIMIT 65536u
 
 struct nest_level {
     uint32_t span;
@@ -111,7 +109,7 @@ static bool nest_find_depth(struct nest_state *nest, struct nest_lane *lane,
         level--;
     }
     *depth = level;
-    return level < DEPTH_LIMIT;
+    return level < TV_NEST_DEPTH_LIMIT;
 }
 
 static void nest_clip(struct nest_state *nest, struct tv_span *span, int64_t end)
@@ -242,8 +240,13 @@ void tv_spans_nest(struct tv_spans *spans, int64_t tolerance, struct tv_nesting 
     tv_paths_clear(&spans->scratch->paths);
     nesting->row_of =
         tv_scratch_get(&spans->scratch->row_of, spans->count, sizeof *nesting->row_of);
-    for (size_t i = 0; i < spans->count; i++)
-        nest_place(nest, i);
+    for (size_t i = 0; i < spans->count; i++) {
+        if (spans->depths)
+            nest_enter(nest, 0, i, spans->depths[i]);
+        else
+            nest_place(nest, i);
+    }
+    nest->lanes_used = spans->depths && spans->count > 0 ? 1 : nest->lanes_used;
     nest_order_rows(nest);
     for (uint32_t i = 0; i < nest->lanes_used; i++) {
         tv_free(nest->lanes[i].levels);

@@ -13,6 +13,11 @@
  * Spans of length 0 at the same time nest only where begins and ends say so.  Sorting by start
  * keeps their order, the outer one first, so each stores how many of the following ones began and
  * ended within it (`inside`).
+ *
+ * Begins and ends also tell what times do not: whether a span of length 0 at the time where one
+ * span ends and another begins is in the one, in the other, or between them.  If all spans of a
+ * thread come from begins and ends, and each end closes the innermost one, their depths are kept
+ * (`depths`), and times need not tell how they nest.
  */
 #include <assert.h>
 #include <string.h>
@@ -41,6 +46,10 @@ static void pair_count_diagnostic(struct pair_state *p, enum tv_diagnostic_kind 
 
 static void pair_push(struct pair_state *p, size_t index)
 {
+    if (p->spans->depths)
+        p->spans->depths[index] = (uint32_t)p->depth;
+    if (p->depth + 1 >= TV_NEST_DEPTH_LIMIT)
+        p->spans->depths = NULL;
     p->open = tv_array_reserve(p->open, &p->capacity, p->depth + 1, sizeof *p->open);
     p->open[p->depth++] = (uint32_t)index;
     p->spans->spans[index].side = *p->empty; /* until the span ends */
@@ -115,6 +124,8 @@ static void pair_close_level(struct pair_state *p, size_t level, const struct tv
     assert(level < p->depth);
     if (!p->balanced)
         pair_close_above(p, level, end->time);
+    if (level + 1 < p->depth)
+        p->spans->depths = NULL; /* what stays open is not in what has ended */
     p->depth--;
     memmove(p->open + level, p->open + level + 1, (p->depth - level) * sizeof *p->open);
     if (end->colour > 0 && end->colour < TV_COLOUR_HASHED)
@@ -160,25 +171,34 @@ static void pair_handle_end(struct pair_state *p, const struct tv_span *end)
 }
 
 /* Find out for each side whether there are as many begins as ends. Then an end with another name
- * still ends something. */
-static void pair_find_balance(struct pair_state sides[2], const struct tv_spans *spans)
+ * still ends something. Get room for depths if there are begins and ends of one side alone. */
+static void pair_find_balance(struct pair_state sides[2], struct tv_spans *spans)
 {
     int64_t begun[2] = {0, 0};
+    bool paired = true;
     for (size_t i = 0; i < spans->count; i++) {
         unsigned flags = spans->spans[i].flags, kind = flags & TV_SPAN_KIND;
         begun[(flags & TV_SPAN_KERNEL) != 0] += (kind == TV_SPAN_BEGIN) - (kind == TV_SPAN_END);
+        paired &= (kind == TV_SPAN_BEGIN || kind == TV_SPAN_END) && !(flags & TV_SPAN_KERNEL);
     }
     sides[0].balanced = begun[0] == 0;
     sides[1].balanced = begun[1] == 0;
+    if (paired)
+        spans->depths =
+            tv_scratch_get(&spans->scratch->depths, spans->count, sizeof *spans->depths);
 }
 
 /* Keep the begins, which are whole spans by now. */
 static void pair_drop_ends(struct tv_spans *spans)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < spans->count; i++)
-        if ((spans->spans[i].flags & TV_SPAN_KIND) != TV_SPAN_END)
-            spans->spans[kept++] = spans->spans[i];
+    for (size_t i = 0; i < spans->count; i++) {
+        if ((spans->spans[i].flags & TV_SPAN_KIND) == TV_SPAN_END)
+            continue;
+        if (spans->depths)
+            spans->depths[kept] = spans->depths[i];
+        spans->spans[kept++] = spans->spans[i];
+    }
     spans->count = kept;
 }
 
@@ -211,6 +231,8 @@ int64_t tv_open_end(const struct tv_open_ends *ends, const struct tv_span *span,
 /* Close the spans that no event ended. */
 static void pair_close_open(struct pair_state *p, const struct tv_open_ends *ends)
 {
+    if (p->depth > 0 && ends->idle_end != TV_NO_TIME)
+        p->spans->depths = NULL; /* an inner one may end later */
     while (p->depth > 0) {
         struct tv_span *span = pair_open_span(p, --p->depth);
         pair_count_diagnostic(p, TV_DIAGNOSTIC_OPEN_CALL, span);

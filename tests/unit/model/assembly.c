@@ -171,6 +171,15 @@ static void nests_without_length_by_ends(void **state)
                     "3: e 5-5<1\n");
 }
 
+static void nests_at_an_end_by_ends(void **state)
+{
+    (void)state;
+    struct fixture f = begin();
+    /* At 1, where times tell nothing, d is in p, q is between p and r, and s is in the open o. */
+    feed(&f, "Bp 0 Bc 0 Ec 1 Bd 1 Ed 1 Ep 1 Bq 1 Eq 1 Br 1 Er 2 Bo 2 Bs 1000 Es 1000");
+    assert_rows(&f, "0: p 0-1 q 1-1 r 1-2 o?2-1000\n1: c 0-1<0 d 1-1<0 s 1000-1000<3\n");
+}
+
 static void nests_the_kernel_without_length(void **state)
 {
     (void)state;
@@ -357,7 +366,7 @@ static void long_times_survive(void **state)
 
 UNIT_TESTS(
     assembly, cmocka_unit_test(nests_whole_spans), cmocka_unit_test(nests_at_equal_times),
-    cmocka_unit_test(nests_without_length_by_ends),
+    cmocka_unit_test(nests_without_length_by_ends), cmocka_unit_test(nests_at_an_end_by_ends),
     cmocka_unit_test(nests_the_kernel_without_length),
     cmocka_unit_test(without_length_in_a_wrong_order), cmocka_unit_test(pairs_by_name),
     cmocka_unit_test(closes_down_to_a_name), cmocka_unit_test(ends_out_of_order_are_each_their_own),
