@@ -110,8 +110,8 @@ enum tv_severity tv_severity_find(const char *name);
       "(cut)")                                                                                     \
     X(NEGATIVE_DURATION, "negative-duration", E, "negative durations, taken as 0")                 \
     X(TIME_SATURATED, "time-saturated", E,                                                         \
-      "sums of times or weights that do not fit into 64 bits: they stop at the largest "           \
-      "value, 292 years (weights of collapsed stacks at 2^60 ns)")                                 \
+      "times or weights, or sums of them, that are too large: they stop at 292 years (times of "   \
+      "profiles at 73 years, weights of collapsed stacks at 2^60 ns)")                             \
     X(BAD_SCOPE, "bad-scope", E, "instants whose s is not t, p or g, left out")                    \
     X(BAD_COLOUR, "bad-colour", N,                                                                 \
       "cnames that are not a reserved colour: coloured by the name of the event")                  \

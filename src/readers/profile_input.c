@@ -18,7 +18,7 @@
  *     thread 1, alloc    |----------512----------|--64--|
  *
  * Times come from the file and may be anything: all go through tv_move_within, so that later sums
- * and differences of two times stay within 64 bits.
+ * and differences of two times stay within 64 bits.  Times that reach its limits are reported.
  */
 #include "readers/profile_input.h"
 
@@ -154,6 +154,15 @@ int64_t tv_profile_fit_weight(struct tv_profile_input *profile, uint64_t weight,
     return TV_MOVE_MAX;
 }
 
+/* Return a time within the limits of the axis.  Some readers keep to them while they add times up,
+ * so a time at a limit counts as cut, too. */
+static tv_ns profile_fit_time(struct tv_profile_input *profile, tv_ns time, uint64_t offset)
+{
+    if (time >= TV_MOVE_MAX || time <= -TV_MOVE_MAX)
+        tv_profile_warn(profile, TV_DIAGNOSTIC_TIME_SATURATED, offset);
+    return tv_move_within(time);
+}
+
 /* ---- Samples ---- */
 
 void tv_profile_stack_begin(struct tv_profile_input *profile)
@@ -228,7 +237,7 @@ void tv_profile_add_sample_at(struct tv_profile_input *profile, struct tv_sample
     sample.line_path = line_path;
     if (profile->info->inputs[profile->input].weight_axis)
         profile_place_sample(profile, &sample);
-    sample.time = tv_move_within(sample.time);
+    sample.time = profile_fit_time(profile, sample.time, sample.offset);
     tv_profile_reach(profile, sample.time);
     *tv_table_add(&profile->trace->tables.samples) = sample;
 }
@@ -261,12 +270,13 @@ void tv_profile_add_slice(struct tv_profile_input *profile, uint32_t thread,
         profile->gathered[profile->gathered_count++] = thread;
     }
     struct tv_span within = *span;
-    within.time = tv_move_within(span->time);
+    within.time = profile_fit_time(profile, span->time, span->offset);
     tv_profile_reach(profile, within.time);
     if ((span->flags & TV_SPAN_KIND) == TV_SPAN_WHOLE) {
-        if (within.length > TV_MOVE_MAX - within.time)
-            within.length = TV_MOVE_MAX - within.time;
-        tv_profile_reach(profile, within.time + within.length);
+        tv_ns most = TV_MOVE_MAX - within.time;
+        tv_ns end = within.length < most ? within.time + within.length : TV_MOVE_MAX;
+        within.length = profile_fit_time(profile, end, span->offset) - within.time;
+        tv_profile_reach(profile, end);
     }
     tv_gather_span(profile->gather, number, &within, NULL);
 }
@@ -274,7 +284,7 @@ void tv_profile_add_slice(struct tv_profile_input *profile, uint32_t thread,
 void tv_profile_add_instant(struct tv_profile_input *profile, struct tv_instant instant)
 {
     instant.input = profile->input;
-    instant.time = tv_move_within(instant.time);
+    instant.time = profile_fit_time(profile, instant.time, instant.offset);
     tv_profile_reach(profile, instant.time);
     *tv_table_add(&profile->trace->tables.instants) = instant;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * write_back.c - what we write can be read again, and holds what was written: any bytes that some
- * reader takes, as Trace Event JSON, as Android method traces of every version and as collapsed
- * stacks, whole and cut, with names and with hashes of them.
+ * write_back.c - everything that we write can be read again, and contains what was written: any
+ * bytes that some reader takes, in every format of `convert` and as collapsed stacks, whole and
+ * cut, with names and with hashes of them.
  *
  * The first two bytes of the input choose cut and redaction, the rest is the file.
  */
@@ -18,7 +18,10 @@
 #include "model/builder/builder.h"
 #include "readers/reader.h"
 #include "writers/stacks/collapsed.h"
+#include "writers/tables/info.h"
+#include "writers/text/names.h"
 #include "writers/trace/excerpt.h"
+#include "writers/trace/trace_formats.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -91,23 +94,51 @@ static tv_ns first_start(const struct tv_trace *trace)
     return first;
 }
 
+/* Hash "class.name", which some formats have in one text; bytes that are not UTF-8 are U+FFFD. */
+static uint64_t hash_name(const struct tv_trace *trace, uint32_t path)
+{
+    struct tv_out name, clean;
+    tv_out_init_memory(&name);
+    tv_out_init_memory(&clean);
+    tv_names_put_function(&name, trace->head, tv_path_frame(trace, path));
+    for (size_t i = 0; i < name.length; i++)
+        name.buffer[i] = name.buffer[i] < ' ' ? ' ' : name.buffer[i]; /* as in tables */
+    tv_out_json(&clean, (struct tv_bytes){name.buffer, name.length});
+    uint64_t hash = hash_text((struct tv_bytes){clean.buffer, clean.length});
+    tv_out_release(&name);
+    tv_out_release(&clean);
+    return hash;
+}
+
 static void add_row(struct holding *holding, const struct tv_trace *trace, uint32_t row,
                     tv_ns first)
 {
     for (uint32_t i = 0; i < trace->rows[row].count; i++) {
         struct tv_slice slice = tv_slice_get(trace, row, i);
-        const struct tv_frame *frame = tv_path_frame(trace, slice.path);
         holding->slices++;
         holding->shapes += mix(trace->rows[row].depth, (uint64_t)slice.length);
         holding->starts += mix((uint64_t)(slice.start - first), (uint64_t)slice.length);
-        holding->names += hash_text(tv_trace_info_text(trace->head, frame->name));
+        holding->names += hash_name(trace, slice.path);
     }
+}
+
+/* Samples with several values are several rows: count those of the most frequent value type. */
+static uint64_t most_samples(const struct tv_trace *trace)
+{
+    const struct tv_tables *tables = &trace->tables;
+    uint64_t most = 0, *counts = tv_alloc(tables->value_types.count, sizeof *counts);
+    for (size_t i = 0; i < tables->samples.count; i++) {
+        uint64_t count = ++counts[tables->samples.rows[i].type];
+        most = count > most ? count : most;
+    }
+    tv_free(counts);
+    return most;
 }
 
 static struct holding holding_of(const struct tv_trace *trace)
 {
     struct holding holding = {.instants = trace->tables.instants.count,
-                              .samples = trace->tables.samples.count,
+                              .samples = most_samples(trace),
                               .counter_values = trace->tables.counter_value_count};
     tv_ns first = first_start(trace);
     for (uint32_t row = 0; row < trace->row_count; row++) {
@@ -130,11 +161,25 @@ static void compare(const char *what, const char *of, const struct tv_out *out, 
         fail_written(what, why, out);
 }
 
+/* Nothing but method traces is written without events. */
+static bool has_events(const struct tv_trace *trace)
+{
+    static const struct tv_subset all;
+    struct tv_counts counts = tv_counts_of(trace, &all);
+    return counts.sums.slices + counts.sums.async + counts.sums.cpu_slices +
+               counts.thread_instants + counts.other_instants + counts.counters + counts.objects +
+               counts.samples + counts.memory_dumps >
+           0;
+}
+
 /* ---- JSON and method traces ---- */
 
+/* JSON is written as it stands.  A member without a value in text that is not quite JSON gets null.
+ */
 static bool is_json(const struct tv_trace *trace)
 {
-    return trace->head->input_count == 1 && trace->head->inputs[0].verbatim;
+    return trace->head->input_count == 1 && trace->head->inputs[0].verbatim &&
+           trace->head->diagnostics.kinds[TV_DIAGNOSTIC_BAD_JSON].count == 0;
 }
 
 static void compare_calls(const char *what, const struct tv_out *out, const struct holding *before,
@@ -154,8 +199,9 @@ static void compare_events(const struct tv_trace *trace, const struct tv_out *ou
     const struct tv_trace_event_losses *model = &losses->events.model;
     struct tv_trace *again = load_again(out, what);
     struct holding before = holding_of(trace), after = holding_of(again);
-    if (is_json(trace) || (model->processors == 0 && model->states == 0 && model->others == 0 &&
-                           trace->open_calls == 0))
+    bool bad_json = trace->head->diagnostics.kinds[TV_DIAGNOSTIC_BAD_JSON].count > 0;
+    if (is_json(trace) || (trace->head->input_count == 1 && !bad_json && model->processors == 0 &&
+                           model->states == 0 && model->others == 0 && trace->open_calls == 0))
         compare_calls(what, out, &before, &after);
     if (is_json(trace)) {
         compare(what, "shapes of calls", out, before.shapes, after.shapes);
@@ -199,6 +245,69 @@ static void write_file(const struct tv_trace *trace, enum tv_trace_target target
     tv_out_release(&out);
 }
 
+/* ---- Profiles for other viewers, and Perfetto traces ---- */
+
+/* Write the trace; return what can be read of the file, or NULL if the format holds nothing of the
+ * trace.  `lines`: what the writer said about losses. */
+static struct tv_trace *convert(const struct tv_trace *trace, const struct tv_trace_format *format,
+                                struct tv_out *out, struct tv_out *lines)
+{
+    static const struct tv_subset all;
+    struct tv_trace_conversion conversion = {.trace = trace, .keep = &all};
+    struct tv_error err = {0};
+    tv_out_init_memory(out);
+    tv_out_init_memory(lines);
+    if (!has_events(trace) || format->write(format, &conversion, out, lines, &err) != TV_OK)
+        return NULL;
+    return load_again(out, format->name);
+}
+
+/* A format may have one kind of slice for calls, async slices and instants of a process. */
+static void compare_all(const char *what, const struct tv_out *out, const struct tv_trace *trace,
+                        const struct tv_trace *again)
+{
+    struct holding before = holding_of(trace), after = holding_of(again);
+    if (before.async + before.instants == 0) {
+        compare_calls(what, out, &before, &after);
+        compare(what, "shapes of calls", out, before.shapes, after.shapes);
+        compare(what, "names of calls", out, before.names, after.names);
+    }
+    compare(what, "slices and instants", out, before.slices + before.async + before.instants,
+            after.slices + after.async + after.instants);
+    compare(what, "samples", out, before.samples, after.samples);
+}
+
+/* Readers report times beyond the largest that they keep. */
+static bool is_saturated(const struct tv_trace *trace)
+{
+    return trace->head->diagnostics.kinds[TV_DIAGNOSTIC_TIME_SATURATED].count > 0;
+}
+
+/* A file without reported losses has everything.  So has one that is written from such a file. */
+static void write_format(const struct tv_trace *trace, const struct tv_trace_format *format,
+                         int times)
+{
+    struct tv_out out, lines;
+    struct tv_trace *again = convert(trace, format, &out, &lines);
+    if (again && lines.length == 0 && !is_saturated(again))
+        compare_all(format->name, &out, trace, again);
+    if (again && times > 1)
+        write_format(again, format, times - 1);
+    if (again)
+        tv_trace_free(again);
+    tv_out_release(&lines);
+    tv_out_release(&out);
+}
+
+static void write_other_formats(const struct tv_trace *trace)
+{
+    const struct tv_trace_format *format;
+    for (size_t i = 0; (format = tv_trace_format_at(i)); i++) {
+        if (!format->method_trace && strcmp(format->name, "json") != 0)
+            write_format(trace, format, 2);
+    }
+}
+
 /* ---- Pieces ---- */
 
 /* No digest that anybody should use. */
@@ -215,7 +324,7 @@ static void write_piece(const struct tv_trace *trace, const struct tv_crop *cut,
                         const struct tv_redaction_options *redaction)
 {
     bool whole = tv_crop_is_everything(trace, cut) && !redaction;
-    for (int file = 0; file < 2; file++) {
+    for (int file = has_events(trace) ? 0 : 1; file < 2; file++) {
         struct tv_excerpt piece;
         struct tv_excerpt_losses losses;
         struct tv_error err = {0};
@@ -269,7 +378,7 @@ static void write_stacks(const struct tv_trace *trace)
     struct tv_trace *again = load((struct tv_bytes){once.buffer, once.length}, &err);
     /* Too little of it looks like something else; an axis has an end, which is told. */
     if (again && strcmp(again->head->inputs[0].format, "Collapsed stacks") == 0 &&
-        again->head->diagnostics.kinds[TV_DIAGNOSTIC_TIME_SATURATED].count == 0) {
+        !is_saturated(again)) {
         collapse(again, &twice);
         if (!tv_bytes_equal((struct tv_bytes){once.buffer, once.length},
                             (struct tv_bytes){twice.buffer, twice.length})) {
@@ -304,6 +413,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     write_piece(trace, &part, how & 4 ? &redaction : NULL);
     for (int target = TV_TRACE_V1; target <= TV_TRACE_STREAM_2; target++)
         write_file(trace, (enum tv_trace_target)target, how & 8);
+    write_other_formats(trace);
     write_stacks(trace);
     tv_trace_free(trace);
     return 0;

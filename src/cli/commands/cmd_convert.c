@@ -156,7 +156,7 @@ static enum tv_status cmd_convert_check(const struct tv_trace_format *format,
         return TV_OK;
     if (trace->is_subset || cmd_convert_has_events(trace, &everything))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "nothing of the trace is in the selection");
-    if (format->method_trace || tv_rewrite_can(trace) || !tv_trace_is_empty(trace))
+    if (format->method_trace || tv_rewrite_keeps_text(trace) || !tv_trace_is_empty(trace))
         return TV_OK;
     return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
                    "the trace has no events, and only a method trace may have none");

@@ -677,7 +677,7 @@ static const uint8_t pprof_wires[] = {
     TV_PROTOBUF_VARINT,
 };
 #define PPROF_MESSAGES (1u << 2 | 1u << 4 | 1u << 5) /* samples, locations, functions */
-#define PPROF_EMPTY (1u << 1 | 1u << 6 | 1u << 11)   /* value types, strings, period type */
+#define PPROF_EMPTY (1u << 1 | 1u << 6)              /* value types, strings */
 /* A ValueType holds two numbers. */
 #define PPROF_VALUE_TYPE 12u
 /* Number of valid fields in a row that cannot be chance. */
@@ -742,7 +742,8 @@ static bool pprof_sniff_field(struct pprof_sniffed *fields, struct tv_cursor *cu
 /* Return true when every field is one of pprof's Profile or a later one, and there are samples,
  * locations or functions: two kinds of them, because one may be chance (text may begin with a
  * quote). A long list of samples may fill the prefix. A profile without samples, as Go writes when
- * no lock was contended, has value types, a period type and strings of which the first is empty. */
+ * no lock was contended, or whose samples have no frames, has value types, and strings of which the
+ * first is empty. */
 static bool pprof_is_prefix(struct tv_bytes prefix)
 {
     struct tv_cursor cursor = tv_cursor_over(prefix);
@@ -752,9 +753,9 @@ static bool pprof_is_prefix(struct tv_bytes prefix)
         if (!pprof_sniff_field(&fields, &cursor, tag))
             return false;
     unsigned messages = fields.seen & PPROF_MESSAGES;
-    if (messages == 0)
-        return (fields.seen & PPROF_EMPTY) == PPROF_EMPTY && fields.begins_empty;
-    return messages & (messages - 1) || fields.count > PPROF_SURE;
+    if ((fields.seen & PPROF_EMPTY) == PPROF_EMPTY && fields.begins_empty)
+        return true;
+    return messages != 0 && ((messages & (messages - 1)) != 0 || fields.count > PPROF_SURE);
 }
 
 /* A file has no magic number, but its first fields are not chance. */

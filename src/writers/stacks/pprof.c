@@ -411,8 +411,8 @@ static void pprof_collect_tree(struct pprof_writer *writer, const struct tv_call
     }
 }
 
-/* Write the value types of calls, and return their positions. */
-static void pprof_write_call_types(struct pprof_writer *writer, uint32_t *positions)
+/* Return the positions of the value types of calls. */
+static void pprof_place_call_types(struct pprof_writer *writer, uint32_t *positions)
 {
     unsigned clocks = tv_trace_info_clocks(writer->trace->head);
     uint32_t count = 0;
@@ -420,6 +420,11 @@ static void pprof_write_call_types(struct pprof_writer *writer, uint32_t *positi
     positions[CALL_CPU] = clocks & TV_CLOCK_CPU ? count++ : TV_NONE;
     positions[CALL_WALL] = clocks & TV_CLOCK_WALL ? count++ : TV_NONE;
     writer->type_count = count;
+}
+
+static void pprof_write_call_types(struct pprof_writer *writer)
+{
+    unsigned clocks = tv_trace_info_clocks(writer->trace->head);
     pprof_put_value_type(writer, 1, TV_BYTES("calls"), TV_BYTES("count"));
     if (clocks & TV_CLOCK_CPU)
         pprof_put_value_type(writer, 1, TV_BYTES("cpu"), TV_BYTES("nanoseconds"));
@@ -434,14 +439,14 @@ static void pprof_collect_calls(struct pprof_writer *writer, struct tv_pprof_los
     const struct tv_trace *trace = writer->trace;
     uint32_t positions[3];
     uint32_t *tracks = tv_alloc(trace->track_count, sizeof *tracks);
-    pprof_write_call_types(writer, positions);
+    pprof_place_call_types(writer, positions);
     struct tv_tree_shape *shape = tv_tree_shape_new(trace->head, &trace->paths);
     struct tv_call_tree *tree = tv_call_tree_of_shape(shape);
     for (uint32_t thread = 0; thread < trace->head->thread_count; thread++) {
         struct tv_selection selection = {INT64_MIN, INT64_MAX, tracks, 0};
         for (uint32_t i = 0; i < trace->track_count; i++)
             if (trace->tracks[i].thread == thread && trace->tracks[i].slice_count > 0 &&
-                trace->tracks[i].kind <= TV_TRACK_OVERFLOW)
+                tv_track_has_calls(&trace->tracks[i]))
                 tracks[selection.track_count++] = i;
         for (size_t i = 0; i < selection.track_count; i++)
             losses->calls += trace->tracks[tracks[i]].slice_count;
@@ -525,8 +530,42 @@ static void pprof_writer_release(struct pprof_writer *writer)
     tv_free(writer->modules);
 }
 
-void tv_pprof_write(struct tv_out *out, const struct tv_trace *trace, const bool *types,
-                    struct tv_pprof_losses *losses)
+/* Write the fields in their order; `values` of calls are none. */
+static void pprof_write_file(struct pprof_writer *writer, const struct tv_sample_values *values,
+                             struct tv_pprof_losses *losses)
+{
+    if (values->count > 0)
+        pprof_write_value_types(writer, values);
+    else
+        pprof_write_call_types(writer);
+    pprof_write_header(writer, losses);
+    pprof_write_samples(writer);
+    pprof_write_locations(writer, losses);
+    pprof_write_functions(writer);
+    pprof_write_mappings(writer);
+    pprof_write_strings(writer);
+}
+
+/* Return true when no sample has a value: readers take values of 0 for no sample. */
+static bool pprof_is_empty(const struct pprof_writer *writer)
+{
+    size_t place = 0, count = writer->stack_count * writer->type_count;
+    while (place < count && writer->values[place] == 0)
+        place++;
+    return place == count;
+}
+
+/* A profile without samples opens nowhere. */
+static enum tv_status pprof_refuse(struct tv_pprof_losses *losses, struct tv_error *err)
+{
+    tv_profile_losses_release(&losses->profile);
+    return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
+                   "the trace has no samples with a value and no calls of threads, and pprof "
+                   "profiles hold nothing else; --to json and --to perfetto do");
+}
+
+enum tv_status tv_pprof_write(struct tv_out *out, const struct tv_trace *trace, const bool *types,
+                              struct tv_pprof_losses *losses, struct tv_error *err)
 {
     struct pprof_writer writer = {.out = out, .trace = trace};
     struct tv_sample_values values = tv_sample_values_of(trace);
@@ -549,19 +588,16 @@ void tv_pprof_write(struct tv_out *out, const struct tv_trace *trace, const bool
     if (values.count > 0) {
         writer.type_count = (uint32_t)values.count;
         losses->slices = types ? 0 : trace->slice_count;
-        pprof_write_value_types(&writer, &values);
         pprof_collect_samples(&writer, &values, losses);
     } else {
         pprof_collect_calls(&writer, losses);
     }
-    pprof_write_header(&writer, losses);
-    pprof_write_samples(&writer);
-    pprof_write_locations(&writer, losses);
-    pprof_write_functions(&writer);
-    pprof_write_mappings(&writer);
-    pprof_write_strings(&writer);
+    bool empty = pprof_is_empty(&writer);
+    if (!empty)
+        pprof_write_file(&writer, &values, losses);
     tv_sample_values_release(&values);
     pprof_writer_release(&writer);
+    return empty ? pprof_refuse(losses, err) : TV_OK;
 }
 
 void tv_pprof_losses_write(struct tv_out *out, struct tv_pprof_losses *losses)

@@ -9,6 +9,7 @@
 #ifndef TV_WRITERS_STACKS_PPROF_H
 #define TV_WRITERS_STACKS_PPROF_H
 
+#include "base/error.h"
 #include "base/out.h"
 #include "model/trace.h"
 #include "writers/stacks/profile_losses.h"
@@ -26,9 +27,10 @@ struct tv_pprof_losses {
 
 /* Write the whole trace; *losses says what the file lacks, and is released by
  * tv_pprof_losses_write.  `types` [value_types.count]: write only
- * these value types, which all samples of the trace have; NULL: all. */
-void tv_pprof_write(struct tv_out *out, const struct tv_trace *trace, const bool *types,
-                    struct tv_pprof_losses *losses);
+ * these value types, which all samples of the trace have; NULL: all.  TV_ERR_UNSUPPORTED: the trace
+ * has neither samples nor calls of threads. */
+enum tv_status tv_pprof_write(struct tv_out *out, const struct tv_trace *trace, const bool *types,
+                              struct tv_pprof_losses *losses, struct tv_error *err) TV_MUST_CHECK;
 
 /* Put the losses into words, a line for each kind, and release them. */
 void tv_pprof_losses_write(struct tv_out *out, struct tv_pprof_losses *losses);

@@ -115,7 +115,7 @@ enum tv_status tv_excerpt_check(struct tv_excerpt *excerpt, bool file, struct tv
     assert(excerpt->trace && excerpt->cut);
     if (!all && tv_trace_is_empty(excerpt_trace_of(excerpt)))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "nothing of the trace is in the selection");
-    if (all && !file && !tv_rewrite_can(excerpt->trace) && tv_trace_is_empty(excerpt->trace))
+    if (all && !file && !tv_rewrite_keeps_text(excerpt->trace) && tv_trace_is_empty(excerpt->trace))
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
                        "the trace has no events, and only a method trace may have none");
     if (file && !tv_excerpt_can_be_method_trace(excerpt_trace_of(excerpt)) &&
@@ -254,7 +254,7 @@ static void losses_write_file_limits(struct tv_out *out, enum tv_trace_target ta
     losses_write_count(out, losses->unnested,
                        "slice|slices that is|are no nested call|calls of a thread left out");
     losses_write_count(out, losses->renamed,
-                       "name|names with tabs or line breaks, or too long, changed");
+                       "name|names, empty, with tabs or line breaks, or too long, changed");
     if (losses->inputs > 1)
         losses_write_line(out,
                           "several files became one: only the first one's properties are kept");

@@ -80,6 +80,14 @@ bool tv_rewrite_can(const struct tv_trace *trace)
     return false;
 }
 
+bool tv_rewrite_keeps_text(const struct tv_trace *trace)
+{
+    for (uint32_t i = 0; i < trace->head->input_count; i++)
+        if (trace->head->inputs[i].verbatim)
+            return true;
+    return false;
+}
+
 /* ---- The role of each input ---- */
 
 /* Return the member that can hold the text of the input, or NULL. */

@@ -26,6 +26,9 @@ struct tv_rewrite_losses {
 /* Return true when any input contains more than calls. */
 bool tv_rewrite_can(const struct tv_trace *trace);
 
+/* Return true when the text of any input is written as it stands, also where it has no events. */
+bool tv_rewrite_keeps_text(const struct tv_trace *trace);
+
 /* The selection that the trace was cut to (analysis/subset/subset.h). */
 struct tv_rewrite_excerpt {
     const struct tv_subset *keep; /* processes, threads and categories */

@@ -619,6 +619,35 @@ static void sample_file_count_losses(struct sample_file *file, enum tv_sample_fo
         file->losses->counters = trace->tables.counters.count;
 }
 
+/* Return true when the format holds nothing of the trace: a file without a profile opens nowhere.
+ */
+static bool sample_file_is_empty(const struct sample_file *file, enum tv_sample_format format)
+{
+    const struct tv_trace *trace = file->trace;
+    if (file->group_count > 0)
+        return false;
+    if (format == TV_SAMPLES_FIREFOX && trace->tables.counters.count > 0 && !file->keep->types)
+        return false;
+    for (uint32_t i = 0; format != TV_SAMPLES_CPUPROFILE && i < trace->track_count; i++)
+        if (trace->tracks[i].slice_count > 0 && tv_sample_file_has_track(file, &trace->tracks[i]))
+            return false;
+    return true;
+}
+
+/* Fail with what the format would hold. */
+static enum tv_status sample_file_refuse(enum tv_sample_format format, struct tv_error *err)
+{
+    static const char *const reasons[] = {
+        [TV_SAMPLES_SPEEDSCOPE] = "the trace has no samples and no calls of threads, and speedscope"
+                                  " files hold nothing else; --to json and --to perfetto do",
+        [TV_SAMPLES_FIREFOX] = "the trace has no samples, calls of threads or counters, and Firefox"
+                               " profiles hold nothing else; --to json and --to perfetto do",
+        [TV_SAMPLES_CPUPROFILE] =
+            "the trace has no samples; --to speedscope and --to firefox also write calls",
+    };
+    return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "%s", reasons[format]);
+}
+
 enum tv_status tv_sample_file_write(struct tv_out *out, const struct tv_trace *trace,
                                     const struct tv_subset *keep, enum tv_sample_format format,
                                     struct tv_sample_file_losses *losses, struct tv_error *err)
@@ -630,7 +659,7 @@ enum tv_status tv_sample_file_write(struct tv_out *out, const struct tv_trace *t
                                .lines = format == TV_SAMPLES_FIREFOX};
     *losses = (struct tv_sample_file_losses){0};
     sample_file_group(&file);
-    bool empty = file.group_count == 0 && format == TV_SAMPLES_CPUPROFILE;
+    bool empty = sample_file_is_empty(&file, format);
     if (!empty) {
         sample_file_count_losses(&file, format);
         if (format == TV_SAMPLES_SPEEDSCOPE)
@@ -645,11 +674,7 @@ enum tv_status tv_sample_file_write(struct tv_out *out, const struct tv_trace *t
     tv_free(file.numbers);
     tv_free(file.threads.pids);
     tv_free(file.shared_names);
-    if (empty)
-        return tv_fail(
-            err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-            "the trace has no samples; --to speedscope and --to firefox also write calls");
-    return TV_OK;
+    return empty ? sample_file_refuse(format, err) : TV_OK;
 }
 
 void tv_losses_write_samples(struct tv_out *out, struct tv_sample_file_losses *losses)

@@ -134,7 +134,7 @@ static void trace_file_add_name(struct trace_file *f, struct tv_out *out, struct
 }
 
 /* Write the line of a method: ID, class, name, signature, file and line, separated by tabs; ID and
- * name only when nothing else is known. */
+ * name only when nothing else is known.  A line without any name would not be read. */
 static void trace_file_add_method(struct trace_file *f, struct tv_out *out, uint32_t frame)
 {
     const struct tv_trace_info *head = f->trace->head;
@@ -147,7 +147,10 @@ static void trace_file_add_method(struct trace_file *f, struct tv_out *out, uint
         trace_file_add_name(f, out, tv_trace_info_text(head, m->class_name), false);
         tv_out_char(out, '\t');
     }
-    trace_file_add_name(f, out, tv_trace_info_text(head, m->name), false);
+    bool nameless = bare && m->name == TV_EMPTY_STRING;
+    f->losses->renamed += nameless;
+    trace_file_add_name(
+        f, out, nameless ? TV_BYTES("[No name]") : tv_trace_info_text(head, m->name), false);
     if (!bare) {
         tv_out_char(out, '\t');
         trace_file_add_name(f, out, tv_trace_info_text(head, m->signature), false);

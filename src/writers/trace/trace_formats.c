@@ -82,13 +82,14 @@ static enum tv_status format_write_pprof(const struct tv_trace_format *format,
     struct tv_crop crop = {conversion->keep, INT64_MIN, INT64_MAX, false};
     struct tv_excerpt excerpt;
     struct tv_pprof_losses losses;
-    (void)format, (void)err;
+    (void)format;
     tv_excerpt_make(&excerpt, conversion->trace, &crop);
-    tv_pprof_write(out, excerpt.made ? excerpt.made : conversion->trace, conversion->keep->types,
-                   &losses);
+    const struct tv_trace *trace = excerpt.made ? excerpt.made : conversion->trace;
+    enum tv_status status = tv_pprof_write(out, trace, conversion->keep->types, &losses, err);
     tv_excerpt_release(&excerpt);
-    tv_pprof_losses_write(lines, &losses);
-    return TV_OK;
+    if (status == TV_OK)
+        tv_pprof_losses_write(lines, &losses);
+    return status;
 }
 
 /* Write a Perfetto trace; a selection is cut out first. */
