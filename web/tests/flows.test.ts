@@ -2,7 +2,7 @@
 // Flows: what is asked for, where arrows stand, and which is followed.
 
 import { strict as assert } from 'node:assert/strict';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { flushEffects } from '../src/base/signal';
 import type { Call, Engine, Scope } from '../src/model/engine';
 import type { Arrows, Flow, FlowEnd } from '../src/model/flowAnswers';
@@ -187,17 +187,35 @@ function storeOn(arrows: Arrows): { viewer: Viewer; store: FlowStore; asked: Ask
   return { viewer, store, asked };
 }
 
-async function rest(): Promise<void> {
-  for (let i = 0; i < 3; i++) {
-    flushEffects();
-    await settle();
-    await new Promise((done) => setTimeout(done, 50));
-  }
+/**
+ * Hold the timers of a test. Return what lets them fire, and questions be answered, until nothing
+ * more happens.
+ */
+function holdTimers({ mock }: TestContext): () => Promise<void> {
+  const timers = new Map<number, () => void>();
+  let started = 0;
+  mock.method(globalThis, 'setTimeout', (work: () => void) => {
+    timers.set(++started, work);
+    return started;
+  });
+  mock.method(globalThis, 'clearTimeout', (timer: number) => timers.delete(timer));
+  return async () => {
+    do {
+      flushEffects();
+      await settle();
+      const due = [...timers.values()];
+      timers.clear();
+      for (const work of due) work();
+      flushEffects();
+      await settle();
+    } while (timers.size > 0);
+  };
 }
 
 const ONE: Arrows = { list: [flow(1, end(1, 0), end(2, 5))], flows: 1, leftOut: 0 };
 
-test('arrows of a category are requested around the view, for the chosen tracks', async () => {
+test('arrows of a category are requested around the view, for the chosen tracks', async (context) => {
+  const rest = holdTimers(context);
   const { viewer, store, asked } = storeOn(ONE);
   await rest();
   assert.equal(asked.length, 0, 'nothing is asked for while none is chosen');
@@ -217,7 +235,8 @@ test('arrows of a category are requested around the view, for the chosen tracks'
   assert.equal(asked.length, 1);
 });
 
-test('the arrows of the selected call are drawn once, and not when switched off', async () => {
+test('the arrows of the selected call are drawn once, and not when switched off', async (context) => {
+  const rest = holdTimers(context);
   const { viewer, store } = storeOn(ONE);
   viewer.flows.set({ selection: true, categories: [0] });
   viewer.selectCall(SEND, 1);

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The little of node that the tests use; its full types would be a package.
 declare module 'node:test' {
-  export function test(name: string, body: () => void | Promise<void>): void;
+  /** What a test gets: `mock` undoes its changes at the end of the test. */
+  export interface TestContext {
+    mock: { method(object: object, name: string, body: (...given: never[]) => unknown): void };
+  }
+  export function test(name: string, body: (context: TestContext) => void | Promise<void>): void;
   export function describe(name: string, body: () => void): void;
 }
 
