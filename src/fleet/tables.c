@@ -4,8 +4,8 @@
  *
  * A function fleet_put_TABLE writes one row of a batch by column numbers; the
  * columns stand in an array above it.  The numbers in the function are indices
- * of that array, so both change together.  Three forms are written by the same
- * functions:
+ * of that array (`trace` has names for its many), so both change together.
+ * Three forms are written by the same functions:
  *
  *     Parquet     a file of the folder       a column that is not put is NULL
  *     RowBinary   an INSERT of ClickHouse    likewise; the writer fills the gaps (rowbinary.c)
@@ -222,44 +222,85 @@ static void fleet_put_path(struct fleet_writer *to, size_t row)
         fleet_put_i64(to, 5 + i, figures[i]);
 }
 
+/* Columns of `trace`; later versions of traceview add theirs at the end. */
+enum trace_column {
+    TRACE_KEY,
+    TRACE_BATCH,
+    TRACE_SCHEMA,
+    TRACE_HASH,
+    TRACE_URI,
+    TRACE_RECORDED,
+    TRACE_ADDED,
+    TRACE_FORMAT,
+    TRACE_BYTES,
+    TRACE_SPAN,
+    TRACE_CPU,
+    TRACE_THREADS,
+    TRACE_CALLS,
+    TRACE_SAMPLED,
+    TRACE_CLOCKS,
+    TRACE_OVERFLOW,
+    TRACE_HEALTH,
+    TRACE_VERSION, /* this and the next four: tv_fleet_declared */
+    TRACE_COMMIT,
+    TRACE_DEVICE,
+    TRACE_SCENARIO,
+    TRACE_SIDE,
+    TRACE_LABEL_KEYS,
+    TRACE_LABEL_VALUES,
+    TRACE_VALUE,
+    TRACE_UNIT,
+    TRACE_RECORDING,
+    TRACE_ROUND,
+    TRACE_BOOT,
+    TRACE_ERROR,
+    TRACE_PROGRAM,
+    TRACE_HOST,
+    TRACE_TRACEVIEW,
+    TRACE_CLOCK_COST,
+    TRACE_VALUE_INTERVAL,
+    TRACE_OBFUSCATED,
+    TRACE_NATIVE,
+};
+
 static const struct tv_parquet_column fleet_trace_columns[] = {
-    {"trace", TV_PARQUET_UINT64, false},
-    {"batch", TV_PARQUET_UINT64, false},
-    {"schema", TV_PARQUET_INT64, false},
-    {"hash", TV_PARQUET_TEXT, false},
-    {"uri", TV_PARQUET_TEXT, false},
-    {"recorded", TV_PARQUET_INT64, false},
-    {"added", TV_PARQUET_INT64, false},
-    {"format", TV_PARQUET_TEXT, false},
-    {"bytes", TV_PARQUET_INT64, false},
-    {"span", TV_PARQUET_INT64, false},
-    {"cpu", TV_PARQUET_INT64, false},
-    {"threads", TV_PARQUET_INT64, false},
-    {"calls", TV_PARQUET_INT64, false},
-    {"sampled_interval", TV_PARQUET_INT64, false},
-    {"clocks", TV_PARQUET_TEXT, false},
-    {"overflow", TV_PARQUET_BOOLEAN, false},
-    {"health", TV_PARQUET_INT64, false},
-    {"version", TV_PARQUET_TEXT, false},
-    {"commit", TV_PARQUET_TEXT, false},
-    {"device", TV_PARQUET_TEXT, false},
-    {"scenario", TV_PARQUET_TEXT, false},
-    {"side", TV_PARQUET_TEXT, false},
-    {"label_keys", TV_PARQUET_TEXT, true},
-    {"label_values", TV_PARQUET_TEXT, true},
-    {"value", TV_PARQUET_TEXT, false},
-    {"unit", TV_PARQUET_TEXT, false},
-    {"recording", TV_PARQUET_TEXT, false},
-    {"round", TV_PARQUET_INT64, false},
-    {"boot", TV_PARQUET_TEXT, false},
-    {"error", TV_PARQUET_TEXT, false},
-    {"program", TV_PARQUET_TEXT, false},
-    {"host", TV_PARQUET_TEXT, false},
-    {"traceview", TV_PARQUET_TEXT, false},
-    {"clock_cost", TV_PARQUET_INT64, false},
-    {"value_interval", TV_PARQUET_INT64, false},
-    {"obfuscated", TV_PARQUET_BOOLEAN, false},
-    {"native", TV_PARQUET_BOOLEAN, false},
+    [TRACE_KEY] = {"trace", TV_PARQUET_UINT64, false},
+    [TRACE_BATCH] = {"batch", TV_PARQUET_UINT64, false},
+    [TRACE_SCHEMA] = {"schema", TV_PARQUET_INT64, false},
+    [TRACE_HASH] = {"hash", TV_PARQUET_TEXT, false},
+    [TRACE_URI] = {"uri", TV_PARQUET_TEXT, false},
+    [TRACE_RECORDED] = {"recorded", TV_PARQUET_INT64, false},
+    [TRACE_ADDED] = {"added", TV_PARQUET_INT64, false},
+    [TRACE_FORMAT] = {"format", TV_PARQUET_TEXT, false},
+    [TRACE_BYTES] = {"bytes", TV_PARQUET_INT64, false},
+    [TRACE_SPAN] = {"span", TV_PARQUET_INT64, false},
+    [TRACE_CPU] = {"cpu", TV_PARQUET_INT64, false},
+    [TRACE_THREADS] = {"threads", TV_PARQUET_INT64, false},
+    [TRACE_CALLS] = {"calls", TV_PARQUET_INT64, false},
+    [TRACE_SAMPLED] = {"sampled_interval", TV_PARQUET_INT64, false},
+    [TRACE_CLOCKS] = {"clocks", TV_PARQUET_TEXT, false},
+    [TRACE_OVERFLOW] = {"overflow", TV_PARQUET_BOOLEAN, false},
+    [TRACE_HEALTH] = {"health", TV_PARQUET_INT64, false},
+    [TRACE_VERSION] = {"version", TV_PARQUET_TEXT, false},
+    [TRACE_COMMIT] = {"commit", TV_PARQUET_TEXT, false},
+    [TRACE_DEVICE] = {"device", TV_PARQUET_TEXT, false},
+    [TRACE_SCENARIO] = {"scenario", TV_PARQUET_TEXT, false},
+    [TRACE_SIDE] = {"side", TV_PARQUET_TEXT, false},
+    [TRACE_LABEL_KEYS] = {"label_keys", TV_PARQUET_TEXT, true},
+    [TRACE_LABEL_VALUES] = {"label_values", TV_PARQUET_TEXT, true},
+    [TRACE_VALUE] = {"value", TV_PARQUET_TEXT, false},
+    [TRACE_UNIT] = {"unit", TV_PARQUET_TEXT, false},
+    [TRACE_RECORDING] = {"recording", TV_PARQUET_TEXT, false},
+    [TRACE_ROUND] = {"round", TV_PARQUET_INT64, false},
+    [TRACE_BOOT] = {"boot", TV_PARQUET_TEXT, false},
+    [TRACE_ERROR] = {"error", TV_PARQUET_TEXT, false},
+    [TRACE_PROGRAM] = {"program", TV_PARQUET_TEXT, false},
+    [TRACE_HOST] = {"host", TV_PARQUET_TEXT, false},
+    [TRACE_TRACEVIEW] = {"traceview", TV_PARQUET_TEXT, false},
+    [TRACE_CLOCK_COST] = {"clock_cost", TV_PARQUET_INT64, false},
+    [TRACE_VALUE_INTERVAL] = {"value_interval", TV_PARQUET_INT64, false},
+    [TRACE_OBFUSCATED] = {"obfuscated", TV_PARQUET_BOOLEAN, false},
+    [TRACE_NATIVE] = {"native", TV_PARQUET_BOOLEAN, false},
 };
 
 /* The tables of struct fleet_detail: trace, batch, texts, a method, numbers. */
@@ -349,58 +390,64 @@ static void fleet_put_hash(struct fleet_writer *to, size_t column, const struct 
     fleet_put_bytes(to, column, (struct tv_bytes){digits, sizeof digits});
 }
 
-/* Put a row of `trace`.  Labels with a column of their own are in it, the
- * others in two lists of one length.  Figures of a trace that could not be read
- * are not known. */
+/* Put the labels of a trace: those with a column of their own are in it, the others in two lists of
+ * one length. */
+static void fleet_put_labels(struct fleet_writer *to, const struct fleet_trace *trace)
+{
+    const struct fleet_label *labels =
+        trace->label_count > 0 ? &to->batch->labels[trace->first_label] : NULL;
+    static_assert(TRACE_VERSION + FLEET_DECLARED == TRACE_LABEL_KEYS, "each label has a column");
+    for (size_t i = 0; i < FLEET_DECLARED; i++)
+        fleet_put_text(to, TRACE_VERSION + i, trace->declared[i]);
+    for (uint32_t i = 0; i < trace->label_count; i++)
+        fleet_put_text(to, TRACE_LABEL_KEYS, labels[i].key);
+    for (uint32_t i = 0; i < trace->label_count; i++)
+        fleet_put_text(to, TRACE_LABEL_VALUES, labels[i].value);
+}
+
+/* Put a row of `trace`.  Figures of a trace that could not be read are not known. */
 static void fleet_put_trace(struct fleet_writer *to, size_t row)
 {
     const struct fleet_trace *trace = &to->batch->traces[row];
-    const struct fleet_label *labels =
-        trace->label_count > 0 ? &to->batch->labels[trace->first_label] : NULL;
     const int64_t sizes[] = {(int64_t)trace->bytes, trace->span, trace->cpu,
                              (int64_t)trace->threads, (int64_t)trace->calls};
-    fleet_put_u64(to, 0, trace->number);
-    fleet_put_u64(to, 1, to->batch->number);
-    fleet_put_i64(to, 2, TV_FLEET_SCHEMA);
-    fleet_put_hash(to, 3, &trace->hash);
-    fleet_put_text(to, 4, trace->uri);
+    fleet_put_u64(to, TRACE_KEY, trace->number);
+    fleet_put_u64(to, TRACE_BATCH, to->batch->number);
+    fleet_put_i64(to, TRACE_SCHEMA, TV_FLEET_SCHEMA);
+    fleet_put_hash(to, TRACE_HASH, &trace->hash);
+    fleet_put_text(to, TRACE_URI, trace->uri);
     if (trace->recorded_us != 0)
-        fleet_put_i64(to, 5, trace->recorded_us);
-    fleet_put_i64(to, 6, trace->added_us);
-    fleet_put_text(to, 7, trace->format);
+        fleet_put_i64(to, TRACE_RECORDED, trace->recorded_us);
+    fleet_put_i64(to, TRACE_ADDED, trace->added_us);
+    fleet_put_text(to, TRACE_FORMAT, trace->format);
     const bool is_read = trace->error == TV_EMPTY_STRING;
     for (size_t i = 0; i < TV_COUNT(sizes) && is_read; i++)
-        fleet_put_i64(to, 8 + i, sizes[i]);
+        fleet_put_i64(to, TRACE_BYTES + i, sizes[i]);
     if (trace->sampled > 0)
-        fleet_put_i64(to, 13, trace->sampled);
-    fleet_put_text(to, 14, trace->clocks);
+        fleet_put_i64(to, TRACE_SAMPLED, trace->sampled);
+    fleet_put_text(to, TRACE_CLOCKS, trace->clocks);
     if (is_read) {
-        fleet_put_i64(to, 15, trace->overflow);
-        fleet_put_u64(to, 16, trace->health);
+        fleet_put_i64(to, TRACE_OVERFLOW, trace->overflow);
+        fleet_put_u64(to, TRACE_HEALTH, trace->health);
     }
-    for (size_t i = 0; i < FLEET_DECLARED; i++)
-        fleet_put_text(to, 17 + i, trace->declared[i]);
-    for (uint32_t i = 0; i < trace->label_count; i++)
-        fleet_put_text(to, 22, labels[i].key);
-    for (uint32_t i = 0; i < trace->label_count; i++)
-        fleet_put_text(to, 23, labels[i].value);
-    fleet_put_text(to, 24, trace->value);
-    fleet_put_text(to, 25, trace->unit);
-    fleet_put_text(to, 26, trace->recording);
+    fleet_put_labels(to, trace);
+    fleet_put_text(to, TRACE_VALUE, trace->value);
+    fleet_put_text(to, TRACE_UNIT, trace->unit);
+    fleet_put_text(to, TRACE_RECORDING, trace->recording);
     if (trace->round > 0)
-        fleet_put_i64(to, 27, trace->round);
-    fleet_put_text(to, 28, trace->boot);
-    fleet_put_text(to, 29, trace->error);
-    fleet_put_text(to, 30, trace->program);
-    fleet_put_text(to, 31, trace->host);
-    fleet_put_bytes(to, 32, TV_BYTES(TV_VERSION));
+        fleet_put_i64(to, TRACE_ROUND, trace->round);
+    fleet_put_text(to, TRACE_BOOT, trace->boot);
+    fleet_put_text(to, TRACE_ERROR, trace->error);
+    fleet_put_text(to, TRACE_PROGRAM, trace->program);
+    fleet_put_text(to, TRACE_HOST, trace->host);
+    fleet_put_bytes(to, TRACE_TRACEVIEW, TV_BYTES(TV_VERSION));
     if (trace->clock_cost > 0)
-        fleet_put_i64(to, 33, trace->clock_cost);
+        fleet_put_i64(to, TRACE_CLOCK_COST, trace->clock_cost);
     if (trace->interval > 0)
-        fleet_put_i64(to, 34, trace->interval);
+        fleet_put_i64(to, TRACE_VALUE_INTERVAL, trace->interval);
     if (is_read) {
-        fleet_put_i64(to, 35, trace->obfuscated);
-        fleet_put_i64(to, 36, trace->native);
+        fleet_put_i64(to, TRACE_OBFUSCATED, trace->obfuscated);
+        fleet_put_i64(to, TRACE_NATIVE, trace->native);
     }
 }
 
