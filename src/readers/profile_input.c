@@ -236,8 +236,9 @@ void tv_profile_add_sample_at(struct tv_profile_input *profile, struct tv_sample
     sample.path = path;
     sample.line_path = line_path;
     if (profile->info->inputs[profile->input].weight_axis)
-        profile_place_sample(profile, &sample);
-    sample.time = profile_fit_time(profile, sample.time, sample.offset);
+        profile_place_sample(profile, &sample); /* a weight that was too large is reported */
+    else
+        sample.time = profile_fit_time(profile, sample.time, sample.offset);
     tv_profile_reach(profile, sample.time);
     *tv_table_add(&profile->trace->tables.samples) = sample;
 }
