@@ -2,38 +2,16 @@
 #include "wire.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/file.h"
-
-/* ---- Connections that cannot be accepted ---- */
-
-static _Atomic unsigned exhausted;
-
-/* The server calls this one instead of the C library's. */
-int accept4(int listener, struct sockaddr *address, socklen_t *size, int flags);
-
-int accept4(int listener, struct sockaddr *address, socklen_t *size, int flags)
-{
-    int fd = (int)syscall(SYS_accept4, listener, address, size, flags);
-    if (fd < 0 && errno == EMFILE)
-        exhausted++;
-    return fd;
-}
-
-unsigned wire_count_exhausted(void)
-{
-    return exhausted;
-}
 
 /* ---- The handler ---- */
 

@@ -53,9 +53,6 @@ int wire_free(void **state);
 
 void wire_start(struct wire *wire);
 
-/* How often this process could not accept a connection for want of descriptors. */
-unsigned wire_count_exhausted(void);
-
 /* -1: nobody listens there. */
 int wire_try(unsigned port);
 int wire_connect(const struct wire *wire);
