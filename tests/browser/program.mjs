@@ -38,9 +38,10 @@ export function json(...command) {
 /**
  * A port that is probably free.  The kernel gives none below 32768 to others, so that a program can
  * be started again at its port.  The program itself takes the lowest that is free from 27180 on:
- * when one ends, that of another test has its port a moment later, and answers its page.
+ * when one ends, that of another test has its port a moment later, and answers its page.  Browsers
+ * refuse some ports, the greatest of which is 10080 (Fetch Standard, 2.10 "port blocking").
  */
-const somePort = () => String(randomInt(10000, 27000));
+const somePort = () => String(randomInt(10081, 27000));
 
 /** Starts a server on some port, which the signal ends; `ended` is its exit code. */
 async function start(words, signal, variables = {}) {
