@@ -423,7 +423,7 @@ const char *const tv_sql_prelude[] = {
     "json_each(c.value -> '$.obfuscated_members') m where p.type = 'deobfuscation_mapping' group "
     "by "
     "1",
-    /* Of "a", "a[]" and "java.lang.Class<a[]>", "a" is the class. */
+    /* "a" is the class of "a", "a[]" and "java.lang.Class<a[]>". */
     "create view heap_graph_class as select c.* exclude (tv_bare), regexp_extract(c.name, "
     "'^(java[.]lang[.]Class<)?') || o.name || regexp_extract(c.name, '[]>[]*$') as "
     "deobfuscated_name from (select *, regexp_extract(name, "

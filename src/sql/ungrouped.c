@@ -78,7 +78,7 @@ int tv_sql_find_ungrouped_place(const char *lines, const char *name, const char 
     return -1;
 }
 
-/* Where a text is: the SELECT at each depth of parentheses, and whether its list goes on. */
+/* A place in a text: the SELECT at each depth of parentheses, and whether its list goes on. */
 struct ungrouped_depths {
     const char *select[MAX_PARENTHESES];
     bool is_list[MAX_PARENTHESES];

@@ -153,7 +153,7 @@ export class TopBar {
       const sampled = sampledWords(viewer.facts, viewer.unit.get());
       const all = sampled ? [sampled, ...words] : words;
       facts.title = [all.join(', '), ...(viewer.facts.notes ?? [])].join('\n');
-      // What tells how to take the figures comes first: facts at the end may have no room.
+      // Facts that tell how to take the figures come first: those at the end may have no room.
       fill(
         facts,
         sampled && h('span', { class: 'sampled' }, sampled),
